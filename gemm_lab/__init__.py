@@ -1,0 +1,58 @@
+"""GEMM Lab: real CUDA kernels for matrix multiplication, run, counted, checked and drawn on any laptop.
+
+    import gemm_lab as gl
+
+Importing this needs NumPy alone; each name loads its module when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "kernels": "CudaGemm Naive SharedTiling RegisterTiling1D",
+    "counts": "Counts",
+    "run": "Run Finding",
+    "emulator": "emulate",
+    "compiler": "CompileError NoCompiler",
+    "checking": "check Verdict",
+    "gpu": "NoGpu",
+    "status": "status",
+    "benchmark": "benchmark",
+    "records": "Measurements recorded recorded_counters",
+    "hardware": "gpus Gpu",
+    "occupancy": "occupancy Occupancy",
+    "roofline": "roofline Roofline",
+    "annotate": "annotate show_source show_diff show_sass",
+    "guesses": "guess plot_guesses Guess",
+    "plots": "plot_reads plot_roofline plot_tflops plot_law",
+    "widgets": "explore_tiles",
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"gemm_lab has no {name!r}; it has {', '.join(__all__)}")
+    globals()[name] = getattr(importlib.import_module(f"gemm_lab.{_HOME[name]}"), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class _Package(types.ModuleType):
+    """Keeps gl.roofline the function: importing gemm_lab.roofline would otherwise put the module in its place."""
+
+    def __setattr__(self, name, value):
+        if not (name in _HOME and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,70 @@
+"""What one execution of a kernel leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gemm_lab.counts import Counts
+
+FINDING_KINDS = ("out-of-bounds", "uninitialized", "race", "barrier-divergence", "misaligned", "endless-loop",
+                 "assertion", "unsupported")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect seen while the kernel ran. `line` is the 1-based source line, or None where none is known."""
+
+    kind: str
+    line: int | None
+    message: str
+    other_line: int | None = None      # the second line of a race
+
+    def __post_init__(self):
+        if self.kind not in FINDING_KINDS:
+            raise ValueError(f"unknown kind of finding {self.kind!r}; the kinds are {', '.join(FINDING_KINDS)}")
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """Every source line that the finding names."""
+        return tuple(n for n in (self.line, self.other_line) if n is not None)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The result of `kernel.run` or `gl.emulate`.
+
+    C          the result, shape (M, N), float32; None from `gl.emulate`, which updates its arrays in place
+    counts     totals over the launch; None on the GPU
+    by_line    source line -> what that line did (empty on the GPU and in mode "values")
+    findings   defects, one entry for each
+    output     what the kernel printed
+    completed  False if the run was stopped (out of bounds, endless loop, unsupported instruction): C is then partial
+    backend    "emulator" or "gpu"
+    seconds    kernel time by events on the GPU; wall time of the emulation, compilation excluded
+    """
+
+    C: np.ndarray | None
+    counts: Counts | None = None
+    by_line: Mapping[int, Counts] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    trace: Any = None
+    output: str = ""
+    completed: bool = True
+    backend: str = "emulator"
+    seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        # No time in here: a lesson's text output must not change from run to run.
+        parts = [] if self.C is None else [f"C {self.C.shape[0]}x{self.C.shape[1]}"]
+        if self.counts is not None and self.counts.fma:
+            parts.append(f"{self.counts.fma:,} FMAs")
+        parts.append("completed" if self.completed else "stopped")
+        parts += [str(f) for f in self.findings]
+        return f"Run({'; '.join(parts)})"
