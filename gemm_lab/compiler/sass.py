@@ -1,0 +1,86 @@
+"""Machine code for a reader: the disassembly of a cubin, and its instructions by source line."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gemm_lab.compiler.diagnostics import FILE
+from gemm_lab.compiler.nvrtc import package_folders
+
+_PLACE = re.compile(r'\s*//## File "(?:[^"]*[/\\])?([^"/\\]+)", line (\d+)')
+_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
+
+
+@cache
+def disassembler() -> str:
+    """Path of nvdisasm, from its pip package or PATH. RuntimeError if there is none."""
+    packaged = [path for folder in package_folders() for path in folder.glob("bin/**/nvdisasm*") if path.is_file()]
+    found = str(packaged[0]) if packaged else shutil.which("nvdisasm")
+    if found is None:
+        raise RuntimeError("machine code needs nvdisasm: pip install nvidia-cuda-nvdisasm. Without it everything but "
+                           "`.sass` works")
+    return found
+
+
+def disassemble(cubin: bytes, entry: str) -> str:
+    """nvdisasm's text for one kernel, each stretch headed by the source line it came from (innermost first)."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(cubin)
+        done = subprocess.run([disassembler(), "--print-code", "--print-line-info-inline", str(path)],
+                              capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"nvdisasm could not read the cubin: {done.stderr.strip()}")
+    sections = re.split(r"^//-+ (\S+) +-+$", done.stdout, flags=re.MULTILINE)
+    text = dict(zip(sections[1::2], sections[2::2], strict=True))[f".text.{entry}"]
+    return re.sub(r'File "[^"]*[/\\]', 'File "', text).strip("\n") + "\n"
+
+
+def by_line(sass: str) -> dict[int, list[str]]:
+    """Source line -> its instructions ("LDS.128 R12, [UR4+0x10]") in program order; padding is left out.
+
+    Code from an inlined function belongs to the function's own line if it stands in the student's source, and to the
+    line that called it if it stands in a header.
+    """
+    lines: defaultdict[int, list[str]] = defaultdict(list)
+    line, label, heading = None, "", False
+    for text in sass.split("\n"):
+        place, instruction = _PLACE.match(text), _INSTRUCTION.match(text)
+        if place:
+            line = line if heading else None        # the innermost place comes first
+            heading = True
+            if line is None and place[1] == FILE:
+                line = int(place[2])
+        elif instruction:
+            heading = False
+            padding = ("NOP", f"BRA `({label})")    # behind its end a kernel is filled with a jump to itself and NOPs
+            if line is not None and instruction[1] not in padding:
+                lines[line].append(instruction[1])
+        label = text.strip().removesuffix(":")
+    return dict(sorted(lines.items()))
+
+
+def opcode(instruction: str) -> str:
+    """The operation with its modifiers: "LDS.128" of "@P0 LDS.128 R12, [UR4+0x10]"."""
+    return re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
+
+
+def shared_accesses(sass: str) -> dict[int, Counter[str]]:
+    """Source line -> how many shared-memory instructions of each width: {35: {"LDS": 32, "LDS.128": 8}}.
+
+    No suffix means 32 bits. Instructions are counted once each, however often a loop runs them.
+    """
+    found = {line: Counter(_width(opcode(i)) for i in instructions if re.match(r"(?:LDS|STS)\b", opcode(i)))
+             for line, instructions in by_line(sass).items()}
+    return {line: widths for line, widths in found.items() if widths}
+
+
+def _width(operation: str) -> str:
+    name, *modifiers = operation.split(".")
+    return ".".join([name, *(m for m in modifiers if re.fullmatch(r"64|128|[US]?(?:8|16)", m))])
