@@ -17,7 +17,12 @@ def run(kernel: GemmKernel, A, B, C, alpha, beta, backend, mode, schedule, step_
     if choose_backend(backend, mode) == "gpu":
         from gemm_lab import gpu
         kernel.launch_grid(*C.shape)
-        return gpu.run_gemm(kernel, A, B, C, float(alpha), float(beta))
+        try:
+            return gpu.run_gemm(kernel, A, B, C, float(alpha), float(beta))
+        except gpu.GpuError:
+            if backend == "gpu":
+                raise
+            # Nobody asked for the GPU, and the emulator can say in which line the kernel goes wrong.
     return _emulate(kernel, A, B, C, float(alpha), float(beta), mode, schedule, step_limit)
 
 

@@ -43,6 +43,7 @@ class Compiled:
     local_bytes                stack frame of a thread: arrays that did not fit into registers
     spill_store/load_bytes     what the code moves because registers ran out; `spill_bytes` is the sum
     barriers                   hardware barriers of a block
+    sass, instructions         the machine code: nvdisasm's text, and its instructions in program order
     """
 
     ptx: str
@@ -68,6 +69,11 @@ class Compiled:
     def sass(self) -> str:
         """nvdisasm's text, made on first use. RuntimeError without nvdisasm."""
         return sass.disassemble(self.cubin, self.entry)
+
+    @cached_property
+    def instructions(self) -> tuple[str, ...]:
+        """The machine instructions in program order, "LDS.128 R12, [UR4+0x10]". RuntimeError without nvdisasm."""
+        return sass.instructions(self.sass)
 
     def __repr__(self) -> str:
         text = (f"{self.name} for {self.arch}: {self.registers} registers, {self.shared_bytes:,} bytes of shared "
@@ -148,7 +154,9 @@ def _kernel(source: str, entry: str, arch: str, options: tuple[str, ...]) -> Com
 def _compile(source: str, entry: str, options: tuple[str, ...]) -> tuple[nvrtc.Output, tuple[Diagnostic, ...]]:
     """Compile; if the compiler reports host code, leave that out and compile again."""
     options = ("--std=c++17", "-no-source-include", f"-include={headers.PRELUDE}",
-               "-frandom-seed=0", *options)      # the seed names what is static or in an unnamed namespace
+               "-frandom-seed=0",      # the seed names what is static or in an unnamed namespace
+               "-no-cache",            # where a driver is, NVRTC would keep results on disk, without ptxas's report
+               *options)
     options += () if "-G" in options else ("-lineinfo",)
     source = source.removeprefix("\ufeff")      # a byte-order mark
     text, left_out = source, {}

@@ -46,16 +46,19 @@ class Diagnostic:
 
 
 class CompileError(Exception):
-    """The source does not compile. `diagnostics` holds errors and warnings, `log` the compiler's own text."""
+    """The source does not compile. `diagnostics` holds errors and warnings, `log` the compiler's own text.
+
+    The message shows the errors alone: the warnings beside them are mostly their consequences.
+    """
 
     def __init__(self, diagnostics: Iterable[Diagnostic], log: str = "", source: str = ""):
         self.diagnostics, self.log, self.source = tuple(diagnostics), log, source
         super().__init__(self.diagnostics, log, source)
 
     def __str__(self) -> str:
-        count = sum(d.severity == "error" for d in self.diagnostics)
-        return (f"the kernel does not compile: {count} error{'s' * (count != 1)}\n\n" if count else "") + (
-            show(self.diagnostics, self.source) or self.log.strip())
+        errors = [d for d in self.diagnostics if d.severity == "error"]
+        head = f"the kernel does not compile: {len(errors)} error{'s' * (len(errors) != 1)}\n\n" if errors else ""
+        return head + (show(errors or self.diagnostics, self.source) or self.log.strip())
 
 
 def show(diagnostics: Iterable[Diagnostic], source: str) -> str:

@@ -66,6 +66,14 @@ def by_line(sass: str) -> dict[int, list[str]]:
     return dict(sorted(lines.items()))
 
 
+def instructions(sass: str) -> tuple[str, ...]:
+    """Every instruction in program order, padding left out."""
+    code = [match[1] for text in sass.split("\n") if (match := _INSTRUCTION.match(text))]
+    while code and code[-1] == "NOP":
+        code.pop()
+    return tuple(code[:-1])     # the last is the jump to itself that ends every kernel
+
+
 def opcode(instruction: str) -> str:
     """The operation with its modifiers: "LDS.128" of "@P0 LDS.128 R12, [UR4+0x10]"."""
     return re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
