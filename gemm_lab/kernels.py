@@ -152,6 +152,7 @@ class CourseKernel(GemmKernel):
     file: str
     template: str
     shared_bytes = 0    # the course kernels declare their shared memory statically
+    tile_words = 0      # 32-bit words of a block's tiles in shared memory
 
     @property
     def source(self) -> str:
@@ -228,8 +229,12 @@ class SharedTiling(CourseKernel):
         whole("PAD", self.PAD, 0)
         if self.TILE**2 > MAX_THREADS:
             raise ValueError(f"TILE*TILE = {self.TILE**2} threads; a block has at most {MAX_THREADS}")
-        check_shared(f"2*TILE*(TILE+PAD) = 2*{self.TILE}*{self.TILE + self.PAD}",
-                     2 * self.TILE * (self.TILE + self.PAD))
+        check_shared(f"2*TILE*(TILE+PAD) = 2*{self.TILE}*{self.TILE + self.PAD}", self.tile_words)
+
+    @property
+    def tile_words(self) -> int:
+        """Words of both tiles in shared memory, padding included."""
+        return 2 * self.TILE * (self.TILE + self.PAD)
 
     @property
     def block(self) -> tuple[int, int, int]:
@@ -269,7 +274,12 @@ class RegisterTiling1D(CourseKernel):
         if self.threads < self.BK:
             raise ValueError(f"BM*BN/TM = {self.threads} threads are fewer than BK = {self.BK}; "
                              "the threads load A's tile by whole rows of BK words")
-        check_shared(f"BM*BK + BK*BN = {self.BM}*{self.BK} + {self.BK}*{self.BN}", self.BK * (self.BM + self.BN))
+        check_shared(f"BM*BK + BK*BN = {self.BM}*{self.BK} + {self.BK}*{self.BN}", self.tile_words)
+
+    @property
+    def tile_words(self) -> int:
+        """Words of both tiles in shared memory."""
+        return self.BK * (self.BM + self.BN)
 
     @property
     def threads(self) -> int:

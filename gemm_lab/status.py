@@ -1,0 +1,81 @@
+"""What this machine can do: one banner."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from gemm_lab import __version__, gpu
+from gemm_lab.records import recorded, shipped_devices
+from gemm_lab.tables import html_table
+
+
+@dataclass(frozen=True, repr=False)
+class Status:
+    """GPU, compiler, emulator and records of this machine. Shows itself as a table.
+
+    gpu        the GPU in use, None without one; `gpu_missing` then says why, and what helps
+    compiler   the version of NVRTC, None without one; `compiler_missing` then says why
+    emulator   the emulator's back end, "numpy" or "llvm"
+    recorded   the devices whose measurements ship, with the date
+    """
+
+    gpu: gpu.Device | None
+    gpu_missing: str | None
+    compiler: str | None
+    compiler_missing: str | None
+    emulator: str
+    recorded: tuple[str, ...]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The banner's lines: a heading and a text each."""
+        compiler = f"NVRTC {self.compiler}: CUDA C++ is compiled here, no GPU needed" if self.compiler else \
+            f"none: {self.compiler_missing}"
+        emulator = f"{self.emulator} back end: kernels run, are counted and checked on the CPU" if self.compiler else \
+            "needs the compiler"
+        return [("GPU", str(self.gpu) if self.gpu else f"none: {self.gpu_missing}"), ("Compiler", compiler),
+                ("Emulator", emulator), ("Recorded", ", ".join(self.recorded) or "nothing")]
+
+    def __repr__(self) -> str:
+        return "\n".join([f"GEMM Lab {__version__}", *(f"  {name:<9} {text}" for name, text in self.rows())])
+
+    def _repr_html_(self) -> str:
+        return html_table((), self.rows(), f"GEMM Lab {__version__}")
+
+
+def status() -> Status:
+    """What works here: the GPU (or why there is none), the compiler, the emulator, and the recorded measurements."""
+    version, missing = compiler_version(), None
+    if version is None:
+        missing = _compiler_fault()
+    return Status(gpu.device() if gpu.available() else None, gpu.reason(), version, missing, emulator_backend(),
+                  tuple(f"{device} ({recorded(device).date})" for device in shipped_devices()))
+
+
+def compiler_version() -> str | None:
+    """The version of NVRTC, such as "13.0"; None if it cannot be loaded."""
+    import ctypes
+
+    from gemm_lab.compiler import NoCompiler, nvrtc
+    try:
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        nvrtc.library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+        return f"{major.value}.{minor.value}"
+    except NoCompiler:
+        return None
+
+
+def _compiler_fault() -> str:
+    from gemm_lab.compiler import NoCompiler, nvrtc
+    try:
+        nvrtc.library()
+    except NoCompiler as error:
+        return str(error).splitlines()[0]
+    return "unknown"
+
+
+def emulator_backend() -> str:
+    """The emulator's back end: GEMM_LAB_EMULATOR, else "llvm" where llvmlite is installed and "numpy" where not."""
+    chosen = os.environ.get("GEMM_LAB_EMULATOR")
+    return chosen or ("llvm" if find_spec("llvmlite") else "numpy")
