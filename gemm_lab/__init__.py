@@ -23,13 +23,15 @@ _NAMES = {
     "gpu": "NoGpu",
     "status": "status",
     "benchmark": "benchmark",
-    "records": "Measurements recorded recorded_counters",
+    "records": "Measurements recorded recorded_counters recorded_law",
+    "side_by_side": "compare_counters",
     "hardware": "gpus Gpu",
     "occupancy": "occupancy Occupancy",
-    "roofline": "roofline Roofline",
+    "roofline": "roofline Roofline gemm_flops matrix_bytes ridge_size",
+    "hierarchy": "hierarchy",
     "annotate": "annotate show_source show_diff show_sass",
     "guesses": "guess plot_guesses Guess",
-    "plots": "plot_reads plot_roofline plot_tflops plot_law",
+    "plots": "plot_reads plot_roofline plot_tflops plot_law plot_hierarchy",
     "widgets": "explore_tiles",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -1,0 +1,168 @@
+"""Is a kernel right? Values against float64 on a battery of shapes, and every defect that the emulator sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gemm_lab.compiler import CompileError
+from gemm_lab.kernels import GemmKernel
+from gemm_lab.run import Finding, Run
+
+# Small, ragged, lopsided, larger than a tile in one direction only, and one that fits every tile.
+SHAPES = ((1, 1, 1), (3, 3, 431), (35, 79, 19), (33, 32, 32), (64, 64, 64), (100, 100, 100), (130, 67, 45))
+SCALARS = ((1.0, 0.0), (0.75, -1.5))    # (alpha, beta): once C must not be read, once it must
+UNIT_ROUNDOFF = 2.0**-24                # of float32
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One multiplication to try: the sizes, and the factors alpha and beta."""
+
+    M: int
+    N: int
+    K: int
+    alpha: float
+    beta: float
+
+    def __str__(self) -> str:
+        return f"M={self.M}, N={self.N}, K={self.K}, alpha={self.alpha:g}, beta={self.beta:g}"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One thing that is wrong: its kind, in words, the problem that showed it, and the source lines it names."""
+
+    kind: str
+    message: str
+    problem: Problem | None = None
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of `check`: falsy attribute `.passed` where something is wrong, and `.report()` for the student."""
+
+    kernel: str
+    failures: tuple[Failure, ...]
+    problems: tuple[Problem, ...]
+    source: str = field(repr=False, default="")
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures
+
+    @property
+    def kinds(self) -> set[str]:
+        """Kinds of findings, and "wrong-values", "compile-error" or "over-budget"."""
+        return {f.kind for f in self.failures}
+
+    @property
+    def lines(self) -> set[int]:
+        """Source lines that the failures name."""
+        return {n for f in self.failures for n in f.lines}
+
+    def report(self) -> str:
+        """What is right or wrong, where, with the source lines shown."""
+        tried = f"{len(self.problems)} problem{'s' * (len(self.problems) != 1)}"
+        if self.passed:
+            return f"{self.kernel}: passed ({tried}, values and findings)"
+        return "\n".join([f"{self.kernel}: failed"] + [self._paragraph(f) for f in self.failures])
+
+    def _paragraph(self, failure: Failure) -> str:
+        text = self.source.splitlines() if failure.kind != "compile-error" else []    # whose message shows the lines
+        shown = [f"    {n:4d} | {text[n - 1]}" for n in sorted(set(failure.lines)) if 1 <= n <= len(text)]
+        where = [f"    seen with {failure.problem}"] if failure.problem else []
+        return "\n".join([f"\n{failure.kind}: {failure.message}"] + shown + where)
+
+    def __repr__(self) -> str:
+        return self.report()
+
+
+def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = None,
+          budgets: Mapping[str, float] | None = None) -> Verdict:
+    """Run `kernel` in the emulator on each shape (M, N, K), once with beta = 0 and once without, and judge it.
+
+    Values are compared with a float64 product; C holds NaN where it must not be read. `budgets` gives upper limits for
+    counts or resources on the last shape, with beta = 0: {"shared_loads_per_fma": 1.125, "registers": 64}. Each defect
+    is reported once, for the first problem that shows it. A source that does not compile is a failed Verdict, not an exception.
+    """
+    problems = [Problem(*shape, *scalars) for shape in (shapes or SHAPES) for scalars in SCALARS]
+    failures: dict[tuple, Failure] = {}
+    by_beta: dict[float, Run] = {}    # the last run for each beta; budgets do without the FMAs that beta*C adds
+    try:
+        for problem in problems:
+            run, wrong = _try(kernel, problem)
+            by_beta[problem.beta] = run
+            for failure in [*_from_findings(run.findings, problem), *wrong]:
+                failures.setdefault((failure.kind, failure.lines), failure)
+        if budgets:
+            failures |= {("over-budget", name): f for name, f in _over_budget(kernel, by_beta[0.0], budgets)}
+    except CompileError as error:
+        lines = tuple(d.line for d in error.diagnostics if d.line and d.severity == "error")
+        failures["compile-error"] = Failure("compile-error", str(error), lines=lines)
+    return Verdict(kernel.label, tuple(failures.values()), tuple(problems), kernel.source)
+
+
+def _try(kernel: GemmKernel, problem: Problem) -> tuple[Run, list[Failure]]:
+    A, B, C = inputs(problem)
+    run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check")
+    wrong = wrong_values(run.C, A, B, C, problem) if run.completed else None
+    return run, [wrong] if wrong else []
+
+
+def inputs(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random A, B, C for a problem: no symmetry and no two equal elements that could hide a swapped index."""
+    random = np.random.default_rng([problem.M, problem.N, problem.K])
+    shapes = (problem.M, problem.K), (problem.K, problem.N), (problem.M, problem.N)
+    return tuple(random.standard_normal(shape, dtype=np.float32) for shape in shapes)
+
+
+def reference(A, B, C, alpha: float, beta: float) -> tuple[np.ndarray, np.ndarray]:
+    """alpha*A*B + beta*C in float64, and the most by which a float32 result may differ from it, element by element.
+
+    A sum of K products, rounded at each step and in any order, is off by at most gamma(K) * |A|*|B| with
+    gamma(n) = n*u / (1 - n*u), u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1); alpha,
+    beta and the last addition add a few roundings more. The smallest normal float32 covers results that underflow.
+    """
+    a, b = A.astype(np.float64), B.astype(np.float64)
+    wide_c = C.astype(np.float64) if beta != 0 else np.zeros(C.shape)
+    roundings = (A.shape[1] + 4) * UNIT_ROUNDOFF
+    size = abs(alpha) * (np.abs(a) @ np.abs(b)) + abs(beta) * np.abs(wide_c)
+    tolerance = roundings / (1 - roundings) * size + np.finfo(np.float32).tiny
+    return alpha * (a @ b) + beta * wide_c, tolerance
+
+
+def wrong_values(got, A, B, C, problem: Problem) -> Failure | None:
+    """The first element of `got` that is too far from the float64 result, and how many there are."""
+    want, tolerance = reference(A, B, C, problem.alpha, problem.beta)
+    with np.errstate(invalid="ignore"):
+        bad = ~(np.abs(got - want) <= tolerance)    # NaN is bad, too
+    if not bad.any():
+        return None
+    row, col = np.argwhere(bad)[0]
+    message = (f"{np.count_nonzero(bad)} of {bad.size} elements of C are wrong; the first is C[{row}, {col}] = "
+               f"{got[row, col]:.7g}, and alpha*A*B + beta*C is {want[row, col]:.7g} there (rounding may be off by "
+               f"{tolerance[row, col]:.1g})")
+    if problem.beta == 0 and np.isnan(got[row, col]):
+        message += (". NaN: the element was never written, or C was read although beta is 0, "
+                    "or unwritten memory was used")
+    return Failure("wrong-values", message, problem)
+
+
+def _from_findings(findings: Sequence[Finding], problem: Problem) -> list[Failure]:
+    return [Failure(f.kind, f.message, problem, f.lines) for f in findings]
+
+
+def _over_budget(kernel: GemmKernel, run: Run, budgets: Mapping[str, float]):
+    compiled = kernel.compile()
+    for name, limit in budgets.items():
+        holder = next((h for h in (run.counts, compiled) if hasattr(h, name)), None)
+        if holder is None:
+            raise ValueError(f"unknown budget {name!r}; budgets limit a field of Counts (such as 'shared_load_words') "
+                             "or of Compiled ('registers', 'shared_bytes', 'local_bytes', 'spill_bytes')")
+        used = getattr(holder, name)
+        if used is not None and used > limit:
+            yield name, Failure("over-budget", f"{name} is {used:,.6g}; the budget is {limit:,.6g}")

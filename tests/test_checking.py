@@ -1,0 +1,101 @@
+"""`gl.check`: right kernels pass, each planted defect fails with the kind and the line of its cause."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gemm_lab as gl
+from gemm_lab.checking import Problem, inputs, reference, wrong_values
+
+SMALL = ((1, 1, 1), (33, 35, 19), (20, 40, 70))
+TILED, FLAT = gl.SharedTiling(16), gl.RegisterTiling1D(16, 16, 8, 4)
+
+
+def line_of(kernel, text: str, nth: int = 1) -> int:
+    lines = [n for n, line in enumerate(kernel.source.splitlines(), 1) if text in line]
+    return lines[nth - 1]
+
+
+@pytest.mark.parametrize("kernel", [gl.Naive(), gl.Naive(False), TILED, gl.SharedTiling(32, 1), FLAT,
+                                    gl.RegisterTiling1D(16, 16, 8, 4, True)], ids=str)
+def test_course_kernels_pass_the_battery(kernel):
+    verdict = gl.check(kernel)
+    assert verdict.passed, verdict.report()
+    assert "passed" in verdict.report()
+
+
+FIRST, SECOND = "__syncthreads();  // nobody reads", "__syncthreads();  // nobody overwrites"
+
+
+@pytest.mark.parametrize("barrier, lines", [
+    (FIRST, ("As[ty][tx] =", "acc += As")), (SECOND, ("As[ty][tx] =", "acc += As"))])
+def test_a_dropped_barrier_is_a_race_between_both_lines(barrier, lines):
+    broken = TILED.edited((barrier, "//"))
+    verdict = gl.check(broken, SMALL)
+    assert "race" in verdict.kinds
+    assert {line_of(broken, text) for text in lines} <= verdict.lines
+    assert any(text in verdict.report() for text in lines)
+
+
+def test_wrong_values_name_the_first_element_and_the_problem():
+    broken = gl.Naive().edited(("k < K", "k < K - 1"))
+    verdict = gl.check(broken, SMALL)
+    assert verdict.kinds == {"wrong-values"}
+    assert "C[0, 0]" in verdict.report() and "M=1, N=1, K=1" in verdict.report()
+
+
+def test_a_grid_rounded_down_leaves_rows_unwritten():
+    naive = gl.Naive(block=(16, 16))
+    short = gl.CudaGemm(naive.source, naive.entry, lambda M, N: (-(-N // 16), max(M // 16, 1)), naive.block)
+    verdict = gl.check(short, [(33, 35, 19)])
+    assert verdict.kinds == {"wrong-values"} and "never written" in verdict.report()
+
+
+def test_reading_c_at_beta_zero_is_wrong():
+    broken = gl.Naive().edited(("beta == 0.0f ? alpha * acc : alpha", "alpha"))
+    assert "wrong-values" in gl.check(broken, SMALL).kinds
+
+
+def test_a_swapped_guard_is_out_of_bounds_and_named():
+    broken = gl.Naive().edited(("row >= M || col >= N", "row >= M && col >= N"))
+    verdict = gl.check(broken, SMALL)
+    assert "out-of-bounds" in verdict.kinds
+
+
+def test_a_source_that_does_not_compile_is_a_verdict():
+    broken = TILED.edited(("float acc = 0.0f;", "float acc = 0.0f"))
+    verdict = gl.check(broken)
+    assert not verdict.passed and verdict.kinds == {"compile-error"}
+    near = line_of(broken, "float acc = 0.0f")
+    assert verdict.lines and min(abs(n - near) for n in verdict.lines) <= 1
+    assert "expected a" in verdict.report()    # the compiler's own words
+
+
+def test_budgets():
+    within = gl.check(FLAT, SMALL, budgets={"shared_loads_per_fma": 1.25, "spill_bytes": 0})
+    assert within.passed, within.report()
+    over = gl.check(TILED, SMALL, budgets={"shared_loads_per_fma": 1.25})
+    assert over.kinds == {"over-budget"} and "shared_loads_per_fma is 2" in over.report()
+    with pytest.raises(ValueError, match="unknown budget 'speed'"):
+        gl.check(TILED, SMALL, budgets={"speed": 1})
+
+
+def test_the_tolerance_admits_every_order_of_summation_and_nothing_much_larger():
+    problem = Problem(40, 30, 500, 0.75, -1.5)
+    A, B, C = inputs(problem)
+    want, tolerance = reference(A, B, C, problem.alpha, problem.beta)
+    for order in (slice(None), slice(None, None, -1)):
+        acc = np.zeros((40, 30), np.float32)
+        for k in range(500)[order]:
+            acc += A[:, k:k + 1] * B[k:k + 1]
+        got = np.float32(0.75) * acc + np.float32(-1.5) * C
+        assert wrong_values(got, A, B, C, problem) is None
+    off = want.astype(np.float32)
+    off[3, 4] += 4 * tolerance[3, 4]
+    assert "1 of 1200 elements of C are wrong; the first is C[3, 4]" in wrong_values(off, A, B, C, problem).message
+
+
+def test_inputs_are_asymmetric():
+    A, B, _ = inputs(Problem(20, 20, 20, 1, 0))
+    assert len(np.unique(A)) == A.size and not np.array_equal(A, A.T) and not np.array_equal(A, B)
