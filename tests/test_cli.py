@@ -1,0 +1,130 @@
+"""The command line: what it prints, and its exit status."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from gemm_lab import __version__, cli, kernels
+from gemm_lab.compiler import NoCompiler
+from gemm_lab.gpu import NoGpu
+
+SHAPE = ["--shape", "5,6,7"]
+GOOD = """
+__global__ void mine(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = alpha * sum + (beta == 0.0f ? 0.0f : beta * C[row * N + col]);
+}
+"""
+OTHER = "__global__ void other(float *a) { a[0] = 1.0f; }\n"
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A function that writes a .cu file and gives its path."""
+    def write(text):
+        path = tmp_path / "mine.cu"
+        path.write_text(text)
+        return str(path)
+    return write
+
+
+def test_the_module_runs_as_a_program():
+    words = [sys.executable, "-m", "gemm_lab.cli", "--version"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == f"gemm-lab {__version__}\n"
+
+
+def test_status_names_compiler_and_gpu(capsys):
+    assert cli.main(["status"]) == 0
+    text = capsys.readouterr().out
+    assert "NVRTC" in text and "GPU" in text
+
+
+def test_a_right_kernel_passes(source, capsys):
+    assert cli.main(["check", source(GOOD), "--block", "4,4", *SHAPE]) == 0
+    assert capsys.readouterr().out.startswith("mine.cu: passed")
+
+
+def test_a_wrong_kernel_fails_with_its_report(source, capsys):
+    assert cli.main(["check", source(GOOD.replace("A[row * K + k]", "A[row * K]")), "--block", "4,4", *SHAPE]) == 1
+    assert "wrong-values" in capsys.readouterr().out
+
+
+def test_a_source_that_does_not_compile_fails_with_its_line(source, capsys):
+    assert cli.main(["check", source(GOOD.replace("float sum", "float sun")), "--block", "4,4", *SHAPE]) == 1
+    text = capsys.readouterr().out
+    assert "compile-error" in text and "sum" in text
+
+
+def test_like_takes_geometry_and_entry_from_a_course_kernel(capsys):
+    path = kernels.kernel_file("02_shared_tiling.cu")
+    assert cli.main(["check", str(path), "--like", "SharedTiling(TILE=8)", *SHAPE]) == 0
+
+
+@pytest.mark.parametrize("text, kernel", [
+    ("Naive", kernels.Naive()), ("Naive(coalesced=False)", kernels.Naive(coalesced=False)),
+    ("SharedTiling(16)", kernels.SharedTiling(TILE=16)), ("Naive(block=(8, 32))", kernels.Naive(block=(8, 32)))])
+def test_course_kernels_are_written_as_in_python(text, kernel):
+    assert cli.course_kernel(text) == kernel
+
+
+@pytest.mark.parametrize("tile, grid", [((4, 8), (3, 5, 1)), ((20, 20), (1, 1, 1))])
+def test_a_tile_is_rows_by_columns(tile, grid):
+    assert cli.grid_of_tiles(tile)(20, 20) == grid
+
+
+def test_a_budget_that_is_exceeded_fails(source, capsys):
+    words = ["check", source(GOOD), "--block", "4,4", *SHAPE, "--budget", "global_load_words=10"]
+    assert cli.main(words) == 1
+    assert "over-budget" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words, message", [
+    (["missing.cu", "--block", "4"], "missing.cu"),
+    (["FILE"], "--block 16,16"),
+    (["FILE", "--block", "2000"], "2000 threads"),
+    (["FILE", "--block", "4,4", "--entry", "none"], "mine"),
+    (["FILE", "--block", "4,4", "--tile", "4"], "ROWS,COLS"),
+    (["FILE", "--block", "4,4", "--like", "Naive()"], "--like already"),
+    (["FILE", "--like", "__import__('os')"], "write it as in Python"),
+    (["FILE", "--like", "SharedTiling(TILES=3)"], "TILES"),
+    (["FILE", "--like", "SharedTiling(TILE=33)"], "1089 threads"),
+    (["FILE", "--block", "4,4", "--shape", "5,6"], "M,N,K"),
+    (["FILE", "--block", "4,4", "--budget", "nonsense=1", *SHAPE], "nonsense"),
+])
+def test_a_wrong_argument_is_one_clear_line(words, message, source, capsys):
+    path = source(GOOD)
+    assert cli.main(["check", *(path if word == "FILE" else word for word in words)]) == 2
+    text = capsys.readouterr().err
+    assert text.startswith("gemm-lab: ") and message in text
+
+
+def test_two_kernels_need_an_entry(source, capsys):
+    assert cli.main(["check", source(GOOD + OTHER), "--block", "4,4"]) == 2
+    assert "mine, other" in capsys.readouterr().err
+    assert cli.main(["check", source(GOOD + OTHER), "--block", "4,4", "--entry", "mine", *SHAPE]) == 0
+
+
+@pytest.mark.parametrize("words", [
+    ["check", "f", "--block", "0"], ["check", "f", "--block", "a,b"], ["check", "f", "--budget", "registers"],
+    ["bench", "--sizes", "0"], [], ["dance"]])
+def test_an_unreadable_argument_ends_with_the_usage(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == 2
+    assert "usage: gemm-lab" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [NoGpu("no GPU here: install one"), NoCompiler("no NVRTC: pip install it")])
+def test_what_is_missing_is_one_line_and_status_1(error, monkeypatch, capsys):
+    def fail(options):
+        raise error
+    monkeypatch.setattr(cli, "status", fail)
+    assert cli.main(["status"]) == 1
+    assert capsys.readouterr().err == f"gemm-lab: {error}\n"

@@ -1,0 +1,130 @@
+"""What the README and the lessons say about the repository is so, and no file names a machine."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import gemm_lab as gl
+from tools.lessons import ROOT, lessons
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LINK = re.compile(r"\]\(([^)\s]+)\)|<(?:img|source)[^>]*?\bsrc(?:set)?=\"([^\"]+)\"")
+BINARY = {".png", ".ico", ".woff2"}
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.S)
+
+
+# --- README
+
+def test_every_make_command_exists():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"(?:`|^)make ([a-z]+)", README, re.M))
+    assert {"lab", "test", "bench", "reset", "notebooks", "lock"} <= named <= targets
+
+
+@pytest.mark.parametrize("number", range(len(blocks("python"))))
+def test_the_python_examples_run(number, tmp_path):
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", blocks("python")[number]]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "race" in done.stdout
+
+
+def test_the_command_lines_of_gemm_lab_are_valid():
+    from gemm_lab.cli import build_parser
+    lines = re.findall(r"`(?:\.venv/bin/)?gemm-lab ([a-z][^`]*)`", README)
+    assert len(lines) >= 3
+    for line in lines:
+        words = line.split()
+        build_parser().parse_args(words if len(words) > 1 or words[0] != "check" else ["check", "file.cu"])
+
+
+NAMED = set(re.findall(r"`([\w./-]*[./][\w./-]*)`", README)) - {".venv", ".cu", "my_01_naive.ipynb"}
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_every_file_that_the_readme_names_exists(name):
+    attribute = re.fullmatch(r"gl\.(\w+)", name)
+    assert hasattr(gl, attribute[1]) if attribute else (ROOT / name).exists()
+
+
+def test_the_readme_lists_the_lessons():
+    listed = re.findall(r"^\| (\d\d) ", README, re.M)
+    assert listed == [path.name[:2] for path in lessons()]
+
+
+def test_the_percentages_are_the_recorded_ones():
+    percent = {row.kernel: row.percent_of_cublas for row in gl.recorded("H200").rows if row.M == row.N == row.K == 4096}
+    assert f"may reach {percent['Naive(coalesced=False)']:.0f} %" in README
+    assert f"it reaches {percent['Naive(coalesced=True)']:.0f} %" in README
+
+
+# --- links
+
+def texts() -> list:
+    """(name, folder, Markdown text) of the README and of the prose of each lesson."""
+    found = [pytest.param(ROOT, README, id="README")]
+    for path in lessons():
+        prose = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+        found.append(pytest.param(path.parent, "\n".join(prose), id=path.stem))
+    return found
+
+
+@pytest.mark.parametrize("folder, text", texts())
+def test_every_relative_link_leads_somewhere(folder, text):
+    for target in (first or second for first, second in LINK.findall(text)):
+        if not re.match(r"[a-z]+:|#", target):
+            assert (folder / target.split("#")[0]).exists(), target
+
+
+# --- public names
+
+@pytest.mark.parametrize("name", gl.__all__)
+def test_every_public_name_is_there_and_explained(name):
+    thing = getattr(gl, name)
+    if inspect.isclass(thing) or inspect.isfunction(thing):
+        assert thing.__doc__ and not thing.__doc__.startswith(f"{name}("), "a docstring of its own"
+        assert thing.__module__.startswith("gemm_lab")
+
+
+# --- all files
+
+def files(git: str) -> list[Path]:
+    """Text files that are, or will be, under version control."""
+    words = [git, "-C", ROOT, "ls-files", "-co", "--exclude-standard", "-z"]
+    names = subprocess.run(words, capture_output=True, check=True).stdout.decode().split("\0")[:-1]
+    return [path for path in map(ROOT.joinpath, names) if path.is_file() and path.suffix not in BINARY]
+
+
+MACHINE = re.compile(r"(?<![\w.])/(?:home|Users|root)/\w|https?://[^\s\"']*(?:/simple\b|\.whl|\.tar\.gz|\.tgz)")
+
+
+def test_no_file_names_a_machine_or_a_registry(git):
+    here = [str(folder) for folder in (ROOT, Path.home()) if len(folder.parts) > 2]
+    for path in files(git):
+        text = path.read_text(encoding="utf-8")
+        for line in text.split("\n"):
+            assert not MACHINE.search(line) and not any(name in line for name in here), f"{path.name}: {line[:200]}"
+
+
+def test_no_other_lock_is_kept(git):
+    """uv.lock and pylock.toml write the registry's host into every entry."""
+    assert not [path for path in files(git) if path.name in ("uv.lock", "pylock.toml")]
+
+
+def test_no_unfinished_marks(git):
+    marks = re.compile("|".join(rf"\b{a}{b}\b" for a, b in (("TO", "DO"), ("FIX", "ME"), ("XX", "X"), ("HA", "CK"))))
+    found = [f"{p.name}: {m[0]}" for p in files(git) if p.suffix in (".py", ".cu", ".js", ".ipynb", ".md")
+             for m in [marks.search(p.read_text(encoding="utf-8"))] if m]
+    assert not found
