@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 
 import numpy as np
 
@@ -80,6 +81,10 @@ class Verdict:
     def __repr__(self) -> str:
         return self.report()
 
+    def _repr_html_(self) -> str:
+        # A notebook breaks the lines of plain text in the middle of words.
+        return f'<pre style="white-space: pre-wrap; word-break: normal">{escape(self.report())}</pre>'
+
 
 def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = None,
           budgets: Mapping[str, float] | None = None) -> Verdict:
@@ -87,7 +92,8 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
 
     Values are compared with a float64 product; C holds NaN where it must not be read. `budgets` gives upper limits for
     counts or resources on the last shape, with beta = 0: {"shared_loads_per_fma": 1.125, "registers": 64}. Each defect
-    is reported once, for the first problem that shows it. A source that does not compile is a failed Verdict, not an exception.
+    is reported once, for the first problem that shows it. A source that does not compile is a failed Verdict, and no
+    exception.
     """
     problems = [Problem(*shape, *scalars) for shape in (shapes or SHAPES) for scalars in SCALARS]
     failures: dict[tuple, Failure] = {}

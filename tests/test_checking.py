@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,11 @@ def test_wrong_values_name_the_first_element_and_the_problem():
     verdict = gl.check(broken, SMALL)
     assert verdict.kinds == {"wrong-values"}
     assert "C[0, 0]" in verdict.report() and "M=1, N=1, K=1" in verdict.report()
+
+
+def test_a_verdict_shows_its_report_in_a_notebook_with_every_sign_escaped():
+    verdict = gl.check(TILED.edited((FIRST, "//")), SMALL)
+    assert html.escape(verdict.report()) in verdict._repr_html_() and "<T" not in verdict._repr_html_()
 
 
 def test_a_grid_rounded_down_leaves_rows_unwritten():
