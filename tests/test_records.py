@@ -25,6 +25,8 @@ from gemm_lab.records import (
     source_hash,
 )
 from gemm_lab.records import files as record_files
+from gemm_lab.tables import html_table
+from tests.helpers import table_cells
 
 
 def measurements(**more) -> Measurements:
@@ -254,3 +256,9 @@ def test_no_kernel_passes_its_cap():
     for device in records.shipped_devices("law"):
         for row in recorded_law(device):
             assert row.tflops < row.cap_tflops
+
+
+def test_words_are_set_left_and_numbers_right():
+    table = html_table(("kernel", "TFLOPS"), [("naive", "1,024.5"), ("tiled", "8")])
+    assert '<td style="text-align: left">naive</td><td>1,024.5</td>' in table
+    assert table_cells(table) == [["kernel", "TFLOPS"], ["naive", "1,024.5"], ["tiled", "8"]]
