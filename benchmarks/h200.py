@@ -95,7 +95,8 @@ def law_kernels() -> list[GemmKernel]:
               for BK, TM in ((8, 8), (16, 8), (32, 8), (16, 16), (32, 16), (32, 32))]
     strided = [RegisterTiling1D(64, 64, BK, 8, strided_loader=True) for BK in (8, 32)]
     pairs = [resident(RegisterTiling1D(64, 64, 8, 8), 2), resident(RegisterTiling1D(64, 64, 8, 8), 4),
-             resident(RegisterTiling1D(64, 64, 16, 8), 3), unrolled(RegisterTiling1D(64, 64, 32, 32), 2)]
+             resident(RegisterTiling1D(64, 64, 16, 8), 3), unrolled(RegisterTiling1D(64, 64, 32, 32), 2),
+             waiting(RegisterTiling1D(64, 64, 8, 8), 1), waiting(RegisterTiling1D(64, 64, 8, 8), 2)]
     return naive + tiled + turned + strips + strided + pairs
 
 
@@ -115,6 +116,27 @@ def unrolled(kernel: RegisterTiling1D, times: int) -> CudaGemm:
     """A strip kernel whose loop over k the compiler is told to unroll, so that it can merge reads of A again."""
     return kernel.edited(("        for (int k = 0;", f"#pragma unroll {times}\n        for (int k = 0;"),
                          label=f"{kernel.label}, k unrolled by {times}")
+
+
+STORE_A = """#pragma unroll
+            for (int w = 0; w < A_WORDS; ++w) {
+                const int r = ar + w * A_ROWS;
+                if (A_FITS || (ar < A_ROWS && r < BM)) As[r][ac] = a[w];
+            }
+"""
+LOAD_B = """#pragma unroll
+            for (int w = 0; w < B_WORDS; ++w) {
+                const int r = br + w * B_ROWS;
+                if (B_FITS || r < BK)
+                    b[w] ="""
+
+
+def waiting(kernel: RegisterTiling1D, times: int) -> CudaGemm:
+    """The static loader with A's words stored above the loads of B's. The compiler issues all loads first nevertheless,
+    and a thread waits once for a tile; a __syncwarp() in between keeps the order, and it waits twice."""
+    fence = "            __syncwarp();\n" if times == 2 else ""
+    return kernel.edited((STORE_A, ""), (LOAD_B, STORE_A + fence + LOAD_B),
+                         label=f"{kernel.label}, {('one wait', 'two waits')[times - 1]}")
 
 
 LAW_SIZE = (4096, 4096, 4096)

@@ -27,7 +27,7 @@ register_tiling_1d(int M, int N, int K, float alpha, const float *A, const float
 
     for (int k0 = 0; k0 < K; k0 += BK) {
         if constexpr (STRIDED) {
-            // The usual loop over a thread's words. It is not unrolled fully: the thread waits for memory again and again.
+            // The usual loop over a thread's words. It stays a loop, with index arithmetic and branches in every step.
             for (int i = threadIdx.x; i < BM * BK; i += THREADS) {
                 const int r = i / BK, c = i % BK;
                 As[r][c] = (row0 + r < M && k0 + c < K) ? A[(size_t)(row0 + r) * K + (k0 + c)] : 0.0f;

@@ -388,7 +388,7 @@ def test_the_lists_have_no_two_of_a_name():
         labels = [kernel.label for kernel in kernels]
         assert len(set(labels)) == len(labels)
     assert h200.SLOW in course_kernels()
-    assert len(h200.law_kernels()) == 31    # the law's table, line by line, and lesson 03's pairs
+    assert len(h200.law_kernels()) == 33    # the law's table, line by line, and lesson 03's pairs
 
 
 def test_the_transposed_tile_gives_the_same_values():

@@ -208,6 +208,24 @@ def test_instructions_come_in_the_order_of_the_program(arch):
     assert by_offset[end].startswith("BRA") and set(by_offset[end + 1:]) <= {"NOP"}
 
 
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("tile", [8, 16, 32])
+def test_the_loop_of_a_tiled_kernel_holds_whole_steps(arch, tile):
+    """A step has two barriers, a load and a store for each tile, TILE FMAs; nothing from before or after the loop."""
+    operations = [sass.opcode(i).split(".")[0] for i in compile_kernel(TILED, f"shared_tiling<{tile}, 0>", arch).loop]
+    steps = operations.count("BAR") / 2
+    assert steps in (1, 2, 4) and operations[-1] == "BRA"
+    assert {name: operations.count(name) / steps for name in ("LDG", "STS", "FFMA", "STG", "EXIT")} == {
+        "LDG": 2, "STS": 2, "FFMA": tile, "STG": 0, "EXIT": 0}
+
+
+def test_without_a_barrier_in_a_loop_there_is_no_such_loop():
+    source = """__global__ void k(float *C) { __shared__ float s[64]; s[threadIdx.x] = 1; __syncthreads();
+                                      for (int i = 0; i < 64; ++i) C[i] = s[i] + threadIdx.x; }"""
+    assert compile_kernel(source, "k").loop == ()
+    assert compile_kernel("__global__ void k(float *C) { C[0] = 1; }", "k").loop == ()
+
+
 @pytest.mark.parametrize("arch, wide", [("sm_75", "LDS.128"), ("sm_80", "LDS.128"), ("sm_120", "LDS.128")])
 def test_widths_have_one_name_on_every_generation(arch, wide):
     line = line_with(TILED, "acc += As")

@@ -43,7 +43,7 @@ class Compiled:
     local_bytes                stack frame of a thread: arrays that did not fit into registers
     spill_store/load_bytes     what the code moves because registers ran out; `spill_bytes` is the sum
     barriers                   hardware barriers of a block
-    sass, instructions         the machine code: nvdisasm's text, and its instructions in program order
+    sass, instructions, loop   the machine code: nvdisasm's text, its instructions, and those of the loop with barriers
     """
 
     ptx: str
@@ -74,6 +74,11 @@ class Compiled:
     def instructions(self) -> tuple[str, ...]:
         """The machine instructions in program order, "LDS.128 R12, [UR4+0x10]". RuntimeError without nvdisasm."""
         return sass.instructions(self.sass)
+
+    @cached_property
+    def loop(self) -> tuple[str, ...]:
+        """Those of the loop around the first barrier, one round: a tiled kernel's step, or several if unrolled."""
+        return sass.loop(self.sass)
 
     def __repr__(self) -> str:
         text = (f"{self.name} for {self.arch}: {self.registers} registers, {self.shared_bytes:,} bytes of shared "

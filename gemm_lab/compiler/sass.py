@@ -15,6 +15,7 @@ from gemm_lab.compiler.nvrtc import package_folders
 
 _PLACE = re.compile(r'\s*//## File "(?:[^"]*[/\\])?([^"/\\]+)", line (\d+)')
 _INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
+_LABEL_OR_INSTRUCTION = re.compile(rf"(\.L\w+):|{_INSTRUCTION.pattern}")
 
 
 @cache
@@ -72,6 +73,16 @@ def instructions(sass: str) -> tuple[str, ...]:
     while code and code[-1] == "NOP":
         code.pop()
     return tuple(code[:-1])     # the last is the jump to itself that ends every kernel
+
+
+def loop(sass: str) -> tuple[str, ...]:
+    """The instructions of the loop around the first barrier, one round in program order; empty without such a loop."""
+    code = [match[1] or match[2] for text in sass.split("\n") if (match := _LABEL_OR_INSTRUCTION.match(text))]
+    barrier = next((n for n, text in enumerate(code) if opcode(text).startswith("BAR")), len(code))
+    jumps = ((n, re.search(r"BRA.* `\((\.L\w+)\)", text)) for n, text in enumerate(code))
+    rounds = [(code.index(jump[1]), n) for n, jump in jumps if jump and code.index(jump[1]) < barrier < n]
+    first, last = min(rounds, key=lambda ends: ends[1] - ends[0], default=(0, -1))
+    return tuple(text for text in code[first:last + 1] if not text.startswith(".L"))
 
 
 def opcode(instruction: str) -> str:
