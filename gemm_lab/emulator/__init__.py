@@ -1,0 +1,5 @@
+"""A GPU on the CPU: executes the PTX of a CUDA kernel, counts what it does and finds what is wrong with it."""
+
+from gemm_lab.emulator.emulate import emulate
+
+__all__ = ["emulate"]

@@ -1,0 +1,88 @@
+"""Asynchronous copies from global to shared memory (cp.async): the data become visible only when the thread waits.
+
+Each thread commits its copies in groups and waits for all groups but the newest few. What a missing wait does is then
+seen: shared memory still holds what it held before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gemm_lab.emulator import requests
+from gemm_lab.emulator.memory import Access, Region
+from gemm_lab.emulator.ptx import Unsupported
+from gemm_lab.emulator.threads import Group
+
+
+@dataclass
+class Pending:
+    """Copies under way: for each of `threads`, bytes that will land at a position of shared memory."""
+    access: Access
+    region: Region
+    threads: np.ndarray
+    commit: np.ndarray       # the thread's group to which the copy belongs
+    positions: np.ndarray
+    data: np.ndarray         # bytes, shape (threads, bytes of the access)
+
+    def some(self, chosen: np.ndarray) -> Pending:
+        return replace(self, threads=self.threads[chosen], commit=self.commit[chosen],
+                       positions=self.positions[chosen], data=self.data[chosen])
+
+
+class Copies:
+    """The copies under way of one batch."""
+
+    def __init__(self, threads: int):
+        self.commits = np.zeros(threads, np.int64)    # groups that each thread has committed
+        self.pending: list[Pending] = []
+
+    def commit(self, members: np.ndarray) -> None:
+        self.commits[members] += 1
+
+    def land(self, batch, members: np.ndarray, newest: int | None) -> None:
+        """Deliver the copies of these threads, those of the `newest` groups excepted; None: the uncommitted, too."""
+        left = []
+        for copy in self.pending:
+            done = np.isin(copy.threads, members)
+            if newest is not None:
+                done &= copy.commit < self.commits[copy.threads] - newest
+            if done.any():
+                deliver(batch, copy.some(done))
+            if not done.all():
+                left.append(copy.some(~done))
+        self.pending = left
+
+
+def deliver(batch, copy: Pending) -> None:
+    """Put the bytes of a copy where they belong."""
+    batch.stores += 1
+    if batch.races is not None:
+        words = list(np.ascontiguousarray(copy.data).view(np.int32).T)
+        batch.races.write(Group(batch.threads, copy.threads), copy.access, copy.region, copy.positions, words)
+    copy.region.storage[copy.positions[:, None] + np.arange(copy.access.bytes)] = copy.data
+
+
+def start(batch, writes: Access, target, reads: Access, source, valid) -> None:
+    """Read global memory now, and remember what is to arrive. Of `valid` bytes at most; zeros follow."""
+    group = batch.group
+    valid = np.broadcast_to(valid, (group.n,))
+    words = np.zeros((group.n, reads.width), np.int32)
+
+    def read(b):
+        values = requests.load(b, reads, source(b))
+        if values is None:
+            raise Unsupported("a cp.async that reads several arrays at once", reads.line)
+        words[b.rank_in(group)] = np.stack([np.broadcast_to(v, (b.group.n,)) for v in values], axis=1)
+    if (valid > 0).all():
+        read(batch)
+    elif (valid > 0).any():    # who copies nothing does not read: the address may be out of bounds
+        batch.narrow(valid > 0, read)
+    place = requests.reach(batch, writes, target)
+    if place is None:
+        raise Unsupported("a cp.async that writes several arrays at once", writes.line)
+    data = words.view(np.uint8)
+    data[np.arange(writes.bytes) >= valid[:, None]] = 0
+    batch.copies.pending.append(Pending(writes, place.region, group.members, batch.copies.commits[group.members],
+                                        place.positions(), data))

@@ -1,0 +1,168 @@
+"""`emulate`: run any CUDA kernel on the CPU."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from gemm_lab.emulator import arguments, program
+from gemm_lab.emulator.counting import total
+from gemm_lab.emulator.machine import Execution
+from gemm_lab.emulator.memory import Global
+from gemm_lab.emulator.ptx import Unsupported
+from gemm_lab.emulator.reports import finding
+from gemm_lab.emulator.schedule import schedule_maker
+from gemm_lab.emulator.threads import Launch
+from gemm_lab.run import Run
+
+MODES = ("values", "count", "check", "trace")
+MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
+MAX_STATIC_SHARED = 48 * 1024     # bytes
+MAX_SHARED = 227 * 1024           # bytes, dynamic shared memory included (H100, H200)
+QUIET_SECONDS = 2                 # a run that takes longer shows its progress
+
+
+def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "count", shared_bytes: int = 0,
+            step_limit: int | None = None, schedule="lockstep") -> Run:
+    """Execute the kernel `entry` of a CUDA C++ source and return what it did. Needs no GPU.
+
+    source, entry  the text, and the kernel's name in it: "k", or "k<32>" for a template
+    grid, block    blocks in the grid, threads in a block: an int, or up to three (x, y, z)
+    args           one for each parameter: C-contiguous NumPy arrays, changed in place, and numbers
+    mode           "values": nothing but the results; "count": also counts; "check": also looks for defects
+    shared_bytes   dynamic shared memory of a block (extern __shared__)
+    step_limit     instructions that one thread may execute before it counts as endless; None: see `loops`
+    schedule       "lockstep"; "warps": in each block one warp runs until it blocks at a barrier or ends, then the
+                   lowest-numbered one that can run; or a sequence of warp numbers, the order in which they get a turn
+
+    A kernel that reads out of bounds, never ends or uses something unknown is stopped: `completed` is then False, and
+    the arrays hold what had been written. Raises ValueError for arguments that do not fit, CompileError for a source
+    that does not compile.
+    """
+    if mode not in MODES:
+        raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(map(repr, MODES))}")
+    if mode == "trace":
+        raise ValueError("mode 'trace' is not available yet; use 'values', 'count' or 'check'")
+    execute = back_end()
+    launch = make_launch(grid, block, shared_bytes)
+    order = schedule_maker(schedule, launch)
+    limit = check_step_limit(step_limit)
+    from gemm_lab.compiler import compile_ptx
+    ptx = compile_ptx(source, entry)
+    try:
+        kernel = program.load(ptx.text, ptx.entry)
+    except Unsupported as problem:
+        why = finding("unsupported", problem.line, f"the emulator does not support {problem}")
+        return Run(None, findings=(why,), completed=False)
+    check_kernel(kernel, launch)
+    memory = Global()
+    args = list(args)
+    bound = arguments.bind(kernel.kernel.parameters, arguments.signature(source, entry), args, memory)
+    return execute(Execution(kernel, launch, memory, bound, count=mode != "values", check=mode == "check",
+                             step_limit=limit, schedule=order, largest=largest_number(launch, args)))
+
+
+def back_end() -> Callable[[Execution], Run]:
+    """The function that executes a launch, chosen by the environment variable GEMM_LAB_EMULATOR."""
+    name = os.environ.get("GEMM_LAB_EMULATOR", "") or "numpy"
+    if name == "llvm":
+        raise ValueError("GEMM_LAB_EMULATOR is 'llvm'; that back end is not built yet. Use 'numpy', or unset it")
+    if name != "numpy":
+        raise ValueError(f"GEMM_LAB_EMULATOR is {name!r}; it must be 'numpy' or 'llvm'")
+    return run_on_numpy
+
+
+def run_on_numpy(execution: Execution) -> Run:
+    """Execute on the NumPy back end."""
+    started = time.perf_counter()
+    with Progress(execution.launch.blocks) as progress:
+        execution.run(progress)
+    seconds = time.perf_counter() - started
+    by_line = execution.tally.by_line() if execution.count else {}
+    return Run(None, counts=total(by_line) if execution.count else None, by_line=by_line,
+               findings=execution.findings.all(), output="".join(execution.output), completed=execution.completed,
+               seconds=seconds)
+
+
+class Progress:
+    """A progress bar over the blocks of a long run, if somebody is watching."""
+
+    def __init__(self, blocks: int):
+        self.blocks, self.bar = blocks, None
+
+    def __enter__(self):
+        if sys.stderr is not None and sys.stderr.isatty():
+            try:
+                from tqdm import tqdm
+            except ImportError:
+                return self
+            self.bar = tqdm(total=self.blocks, unit="block", desc="emulating", leave=False, delay=QUIET_SECONDS)
+        return self
+
+    def __call__(self, blocks: int) -> None:
+        if self.bar is not None:
+            self.bar.update(blocks)
+
+    def __exit__(self, *_) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+# ---- the launch -----------------------------------------------------------------------------------------------------
+
+def make_launch(grid, block, shared_bytes) -> Launch:
+    """The geometry, checked against the limits of every GPU since compute capability 7.5 (ValueError)."""
+    grid, block = triple("grid", grid, MAX_GRID), triple("block", block, MAX_BLOCK)
+    threads = block[0] * block[1] * block[2]
+    if threads > MAX_THREADS:
+        raise ValueError(f"block {block} has {threads} threads; a block has at most {MAX_THREADS}")
+    if not _is_whole(shared_bytes) or not 0 <= shared_bytes <= MAX_SHARED:
+        raise ValueError(f"shared_bytes is {shared_bytes!r}; it must be a whole number from 0 to {MAX_SHARED}")
+    return Launch(grid, block, int(shared_bytes))
+
+
+def _is_whole(n) -> bool:
+    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
+
+
+def triple(what: str, size, limits) -> tuple[int, int, int]:
+    """An int or up to three, as (x, y, z)."""
+    sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,)
+    if not 1 <= len(sizes) <= 3 or not all(map(_is_whole, sizes)):
+        raise ValueError(f"{what} is {size!r}; it must be a whole number or up to three (x, y, z)")
+    x, y, z = (int(n) for n in (*sizes, 1, 1)[:3])
+    for axis, n, limit in zip("xyz", (x, y, z), limits):
+        if not 1 <= n <= limit:
+            raise ValueError(f"{what} {(x, y, z)} has {n} along {axis}; it must be from 1 to {limit}")
+    return x, y, z
+
+
+def check_step_limit(step_limit) -> int | None:
+    if step_limit is not None and (not _is_whole(step_limit) or step_limit < 1):
+        raise ValueError(f"step_limit is {step_limit!r}; it must be None or a positive whole number")
+    return step_limit
+
+
+def check_kernel(kernel: program.Program, launch: Launch) -> None:
+    """ValueError where the kernel cannot be launched like that."""
+    static = sum(v.size for v in kernel.variables.values() if v.space == "shared")
+    if static > MAX_STATIC_SHARED:
+        raise ValueError(f"the kernel declares {static} bytes of shared memory; a block has at most "
+                         f"{MAX_STATIC_SHARED}")
+    if static + launch.shared_bytes > MAX_SHARED:
+        raise ValueError(f"{static} bytes of static and {launch.shared_bytes} bytes of dynamic shared memory; "
+                         f"a block has at most {MAX_SHARED}")
+    most = kernel.kernel.max_threads
+    if most is not None and launch.threads > most:
+        raise ValueError(f"block {launch.block} has {launch.threads} threads; the kernel's __launch_bounds__ allow "
+                         f"{most}")
+
+
+def largest_number(launch: Launch, args: list) -> int:
+    """The largest number that the kernel is given: see `loops`."""
+    numbers = [abs(int(a)) for a in args if _is_whole(a)]
+    return max(*launch.grid, launch.threads, *numbers)

@@ -1,0 +1,228 @@
+"""Cut a kernel's instructions into basic blocks: stretches that a thread runs from the first to the last instruction.
+
+A block ends where threads may part (a branch), where they must meet (a barrier), or where somebody may jump in (a
+label). Blocks keep the order of the PTX, so "the lowest program counter first" is "the earliest block first".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gemm_lab.emulator.ptx import Address, Instruction, Kernel, Not, Pair, Register, Target, Unsupported
+
+EXIT = 1 << 30    # the program counter of a thread that has finished: behind every block
+
+
+@dataclass(frozen=True)
+class Jump:
+    target: int
+    line: int | None = None
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        return (self.target,)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Threads whose predicate holds go to `taken`, the others to `otherwise`."""
+    predicate: Register | Not
+    taken: int
+    otherwise: int
+    line: int | None = None
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        return self.taken, self.otherwise
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """Wait for the block's threads, then go to `target`. `vote` is a predicate to be combined over them (bar.red)."""
+    number: object               # operand
+    count: object                # operand: how many threads meet, or None for all
+    vote: Register | Not | None
+    target: int
+    line: int | None = None
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        return (self.target,)
+
+
+@dataclass
+class Block:
+    instructions: list[Instruction] = field(default_factory=list)
+    end: Jump | Branch | Barrier = Jump(EXIT)
+    live: frozenset[str] = frozenset()    # registers that may be read before they are written, from here on
+
+    @property
+    def line(self) -> int | None:
+        return self.end.line
+
+
+@dataclass(frozen=True)
+class Loop:
+    """`tail` jumps back to `head`; `body` is all blocks that can lie on the way from `head` to `tail`."""
+    head: int
+    tail: int
+    line: int | None
+    body: frozenset[int]
+
+
+# ---- blocks ---------------------------------------------------------------------------------------------------------
+
+def basic_blocks(kernel: Kernel) -> list[Block]:
+    """The kernel's blocks, with live registers worked out."""
+    starts = {0, *kernel.labels.values()}
+    for i, instruction in enumerate(kernel.instructions):
+        if _ends_block(instruction):
+            starts.update((i, i + 1) if _is_barrier(instruction) and instruction.guard else (i + 1,))
+    size, ends = len(kernel.instructions), set(kernel.labels.values())
+    order = sorted(start for start in starts if start < size or start in ends)
+    block_at = {start: n for n, start in enumerate(order)}
+    blocks: list[Block] = []
+    prologue: list[Instruction] = []
+    for n, start in enumerate(order):
+        stop, following = (order[n + 1], n + 1) if n + 1 < len(order) else (size, EXIT)
+        body = kernel.instructions[start:stop]
+        last = body[-1] if body and _ends_block(body[-1]) else None
+        blocks.append(Block(prologue + (body[:-1] if last else body), _end(last, following, kernel, block_at)))
+        prologue = [_vote_result(last)] if last and _is_barrier(last) and "red" in last.opcode else []
+    _find_live(blocks)
+    return blocks
+
+
+def _is_barrier(instruction: Instruction) -> bool:
+    return instruction.opcode[0] in ("bar", "barrier") and "warp" not in instruction.opcode
+
+
+def _ends_block(instruction: Instruction) -> bool:
+    return instruction.opcode[0] in ("bra", "ret", "exit") or _is_barrier(instruction)
+
+
+def _end(last: Instruction | None, following: int, kernel: Kernel, block_at: dict[int, int]) -> Jump | Branch | Barrier:
+    if last is None:
+        return Jump(following)
+    if _is_barrier(last):
+        return _barrier(last, following)
+    target = EXIT if last.opcode[0] in ("ret", "exit") else block_at[_find_label(kernel, last)]
+    return Branch(last.guard, target, following, last.line) if last.guard else Jump(target, last.line)
+
+
+def _find_label(kernel: Kernel, branch: Instruction) -> int:
+    target: Target = branch.operands[0]
+    for scope in target.scopes:
+        if (scope, target.label) in kernel.labels:
+            return kernel.labels[scope, target.label]
+    raise Unsupported(f"`{branch.text}`: no such label", branch.line)
+
+
+def _barrier(instruction: Instruction, target: int) -> Barrier:
+    opcode, operands, line = instruction.opcode, instruction.operands, instruction.line
+    if instruction.guard or "arrive" in opcode:
+        raise Unsupported(f"`{instruction.text}`", line)
+    if "red" in opcode:
+        _, number, *count, vote = operands
+        return Barrier(number, count[0] if count else None, vote, target, line)
+    return Barrier(operands[0], operands[1] if len(operands) > 1 else None, None, target, line)
+
+
+def _vote_result(barrier: Instruction) -> Instruction:
+    """What bar.red leaves in its register, read once everybody has arrived."""
+    operation = next(o for o in ("popc", "and", "or") if o in barrier.opcode)
+    return Instruction(("vote_result", operation), barrier.operands[:1], barrier.line, barrier.text)
+
+
+def loops(blocks: list[Block]) -> list[Loop]:
+    """One loop for each jump backwards."""
+    before: dict[int, list[int]] = {n: [] for n in range(len(blocks))}
+    for n, block in enumerate(blocks):
+        for target in block.end.targets:
+            if target != EXIT:
+                before[target].append(n)
+    return [Loop(target, n, block.end.line, _body(target, n, before)) for n, block in enumerate(blocks)
+            for target in block.end.targets if target <= n]
+
+
+def _body(head: int, tail: int, before: dict[int, list[int]]) -> frozenset[int]:
+    """The blocks from which `tail` can be reached without passing through `head` (the natural loop)."""
+    found, left = {head, tail}, [tail]
+    while left:
+        if (block := left.pop()) != head:
+            left += [b for b in before[block] if b not in found]
+            found.update(before[block])
+    return frozenset(found)
+
+
+# ---- registers ------------------------------------------------------------------------------------------------------
+
+_NO_RESULT = {"st", "red", "cp", "bar", "barrier", "membar", "fence", "prefetch", "prefetchu", "trap", "nanosleep",
+              "unsupported", "bra", "ret", "exit", "discard", "applypriority", "brkpt", "pmevent"}
+
+
+def registers(operand) -> Iterator[Register]:
+    """Every register in an operand."""
+    if isinstance(operand, Register):
+        yield operand
+    elif isinstance(operand, Not):
+        yield operand.register
+    elif isinstance(operand, Address):
+        yield from registers(operand.base)
+    elif isinstance(operand, Pair):
+        yield from registers((operand.first, operand.second))
+    elif isinstance(operand, tuple):
+        for part in operand:
+            yield from registers(part)
+
+
+def written(instruction: Instruction) -> set[str]:
+    """Names of the registers that an instruction writes."""
+    if instruction.opcode[0] in _NO_RESULT:
+        return set()
+    return {r.name for r in registers(instruction.operands[:1])}
+
+
+def read(instruction: Instruction) -> set[str]:
+    """Names of the registers that it reads, its guard included."""
+    sources = instruction.operands if instruction.opcode[0] in _NO_RESULT else instruction.operands[1:]
+    return {r.name for r in registers((*sources, instruction.guard))}
+
+
+def read_at_end(end: Jump | Branch | Barrier) -> set[str]:
+    """Names of the registers that the end of a block reads."""
+    if isinstance(end, Branch):
+        return {r.name for r in registers(end.predicate)}
+    return {r.name for r in registers((end.number, end.count, end.vote))} if isinstance(end, Barrier) else set()
+
+
+def feeding(instructions: list[Instruction], names: set[str]) -> tuple[list[Instruction], set[str]]:
+    """The instructions on which these registers depend, directly or through others, and all registers involved."""
+    found, grown = [], True
+    while grown:
+        found = [i for i in instructions if written(i) & names]
+        more = set().union(*(read(i) for i in found)) - names
+        names, grown = names | more, bool(more)
+    return found, names
+
+
+def _find_live(blocks: list[Block]) -> None:
+    """Set `live` of each block: the usual backward data-flow, repeated until nothing changes."""
+    needs, sets = [], []
+    for block in blocks:
+        need, have = set(), set()
+        for instruction in block.instructions:
+            need |= read(instruction) - have
+            if instruction.guard is None:    # a predicated write may leave the old value
+                have |= written(instruction)
+        needs.append(need | (read_at_end(block.end) - have))
+        sets.append(have)
+    changed = True
+    while changed:
+        changed = False
+        for n in reversed(range(len(blocks))):
+            after = frozenset().union(*(blocks[t].live for t in blocks[n].end.targets if t != EXIT))
+            live = frozenset(needs[n] | (after - sets[n]))
+            changed |= live != blocks[n].live
+            blocks[n].live = live

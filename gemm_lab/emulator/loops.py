@@ -1,0 +1,146 @@
+"""Endless loops, found by proof where possible.
+
+What decides whether a loop ends is its *control state*: the registers on which its branches depend, directly or through
+other registers. If a thread comes back to the head of a loop with the same control state, it will come back for ever:
+the same state leads to the same decisions. (If the decisions depend on memory, that memory must not have changed
+either.)
+
+A loop that runs away, such as `for (unsigned t = 0; t != n; t += 2)` with n odd, never repeats its state, so there is a
+bound as well. It applies after `PATIENCE` seconds in one loop, and only if the loop has gone round more often than the
+largest number that the kernel was given: an integer argument, a constant that the loop compares with, a size of the
+launch, the number of elements of an array (which counts only for rounds that touch global memory: the others go through
+no array).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gemm_lab.emulator import flow
+from gemm_lab.emulator.flow import Block, Loop
+from gemm_lab.emulator.integers import signed
+from gemm_lab.emulator.ptx import Immediate, Instruction, number
+from gemm_lab.emulator.reports import Stop, finding
+
+PATIENCE = 5.0           # seconds
+FIRST_LOOK = 16          # rounds before a loop is looked at
+_ACROSS = {"shfl", "vote", "match", "redux", "activemask", "vote_result"}
+_MEMORY = {"ld", "ldu", "atom"}
+
+
+@dataclass(frozen=True)
+class Control:
+    """What the decisions of a loop depend on."""
+    loop: Loop
+    registers: tuple[str, ...]     # those that carry state from one round to the next
+    local: bool                    # values in local memory
+    memory: bool                   # values in memory that other threads may change
+    across: bool                   # what other threads pass on in a warp or at a barrier
+    largest: int                   # the largest constant in a comparison
+    outer: tuple[tuple[int, int], ...]    # the loops around it, as (tail, head)
+
+
+def controls(blocks: list[Block]) -> dict[tuple[int, int], Control]:
+    """(tail, head) -> Control, for every loop."""
+    loops = flow.loops(blocks)
+    return {(loop.tail, loop.head): control(blocks, loop, loops) for loop in loops}
+
+
+def control(blocks: list[Block], loop: Loop, loops: list[Loop]) -> Control:
+    """Follow the branches of a loop back to everything they depend on."""
+    instructions = [i for n in loop.body for i in blocks[n].instructions]
+    branches = set().union(*(flow.read_at_end(blocks[n].end) for n in loop.body))
+    deciding, needed = flow.feeding(instructions, branches)
+    spaces = {_space(i) for i in deciding if i.opcode[0] in _MEMORY}
+    constants = [abs(number(operand.text)) for i in instructions if i.opcode[0] == "setp"
+                 for operand in i.operands if isinstance(operand, Immediate) and operand.text.lstrip("-").isdigit()]
+    return Control(loop, tuple(sorted(needed & blocks[loop.head].live)), "local" in spaces, "memory" in spaces,
+                   any(i.opcode[0] in _ACROSS for i in deciding), max(constants, default=0),
+                   tuple((o.tail, o.head) for o in loops if o != loop and {loop.head, loop.tail} <= o.body))
+
+
+def _space(i: Instruction) -> str:
+    return "local" if "local" in i.opcode else "fixed" if {"param", "const"} & set(i.opcode) else "memory"
+
+
+# ---- while the kernel runs ------------------------------------------------------------------------------------------
+
+@dataclass
+class Visit:
+    """One group's stay in one loop."""
+    age: int                     # rounds of the loops around it, before
+    started: float = field(default_factory=time.monotonic)
+    rounds: int = 0
+    snapshot: list | None = None
+    stores: int = 0              # of the batch, when the snapshot was taken
+    seen: int = 0                # accesses to global memory, of the batch, up to the last round
+    idle: int = 0                # rounds without one
+
+
+class Watch:
+    """Looks at every jump backwards of a batch."""
+
+    def __init__(self, controls: dict[tuple[int, int], Control], largest: int, elements: int, bounded: bool):
+        self.controls, self.largest, self.elements, self.bounded = controls, largest, elements, bounded
+        self.rounds = dict.fromkeys(controls, 0)    # of any group
+
+    def round(self, batch, tail: int, head: int) -> bool:
+        """A group jumps from `tail` back to `head`. True if it should let others run first."""
+        control = self.controls[tail, head]
+        self.rounds[tail, head] += 1
+        age = sum(self.rounds[outer] for outer in control.outer)
+        visit = batch.group.visits.get((tail, head))
+        if visit is None or visit.age != age:    # a new round of an outer loop starts the inner one afresh
+            visit = batch.group.visits[tail, head] = Visit(age)
+        visit.rounds += 1
+        visit.idle = visit.idle + 1 if batch.global_accesses == visit.seen else 0
+        visit.seen = batch.global_accesses
+        return visit.rounds >= FIRST_LOOK and self.look(batch, control, visit)
+
+    def look(self, batch, control: Control, visit: Visit) -> bool:
+        """Compare with the snapshot. True if the loop waits for others, which may still do something."""
+        state = _state(batch, control)
+        news = control.memory and batch.stores != visit.stores
+        if visit.snapshot is not None and not news and self.repeats(batch, control, visit.snapshot, state):
+            if control.memory and batch.others_can_run():
+                return True
+            raise endless(control.loop.line, "waits for something that no thread will do any more" if control.memory
+                          else "comes back to the same state in every round, so it never ends")
+        if news or visit.rounds & (visit.rounds - 1) == 0:    # at powers of two: Brent's way to find a cycle
+            visit.snapshot, visit.stores = state, batch.stores
+        if self.bounded and visit.rounds % FIRST_LOOK == 0 and time.monotonic() - visit.started > PATIENCE:
+            self.check_bound(control, visit)
+        return False
+
+    def repeats(self, batch, control: Control, before: list, now: list) -> bool:
+        """Whether some thread is in the same state as before; all must be, where they depend on each other."""
+        same = np.ones(batch.group.n, bool)
+        for a, b in zip(before, now):
+            same &= _bits(a) == _bits(b)
+        return bool(same.all() and batch.group.n == batch.alive if control.across else same.any())
+
+    def check_bound(self, control: Control, visit: Visit) -> None:
+        numbers = max(self.largest, control.largest)
+        for rounds, bound, what in ((visit.idle, numbers, " without touching an array"),
+                                    (visit.rounds, max(numbers, self.elements), "")):
+            if rounds > bound:
+                raise endless(control.loop.line, f"has gone round {rounds} times{what}, and no number in this launch "
+                              f"that it could count to exceeds {bound}; if it is right, pass step_limit=...")
+
+
+def _state(batch, control: Control) -> list:
+    state = [batch.registers[name] for name in control.registers]
+    if control.local:
+        state += list(batch.spaces["local"].rows()[batch.group.members].T.copy())
+    return state
+
+
+def _bits(x):
+    return x if x.dtype == np.bool_ else signed(x)    # a NaN, too, is the same again
+
+
+def endless(line: int | None, why: str) -> Stop:
+    return Stop(finding("endless-loop", line, f"this loop {why}"))

@@ -1,0 +1,268 @@
+"""The machine: executes the blocks of a launch, a batch of them at a time, all threads of a batch in lockstep.
+
+Every thread has a program counter of its own. In each step the threads with the lowest one run, as one *group*: threads
+that took different branches run one after the other and meet again where their paths join, because the PTX lays out
+code in that order. Threads that wait at a barrier or have finished do not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gemm_lab.emulator import memory as mem
+from gemm_lab.emulator import reports
+from gemm_lab.emulator.barriers import Barriers
+from gemm_lab.emulator.copies import Copies
+from gemm_lab.emulator.counting import Tally
+from gemm_lab.emulator.flow import EXIT, Branch, Jump
+from gemm_lab.emulator.loops import Watch, endless
+from gemm_lab.emulator.program import STEPS, Code, Program
+from gemm_lab.emulator.races import Races
+from gemm_lab.emulator.registers import Registers, Window
+from gemm_lab.emulator.reports import Findings, Stop
+from gemm_lab.emulator.requests import ReadOnly
+from gemm_lab.emulator.schedule import Lockstep
+from gemm_lab.emulator.threads import Group, Launch, Threads
+
+LANES = 8192    # threads in a batch: few enough that their registers stay in the processor's cache
+
+
+@dataclass
+class Execution:
+    """One launch: what is executed, and what comes out."""
+    program: Program
+    launch: Launch
+    memory: mem.Global
+    arguments: dict[str, bytes]
+    count: bool = True
+    check: bool = False
+    step_limit: int | None = None
+    schedule: Callable = Lockstep
+    largest: int = 0                     # the largest number that the kernel was given: see `loops`
+    tally: Tally = field(default_factory=Tally)
+    findings: Findings = field(default_factory=Findings)
+    footprints: dict = field(default_factory=dict)
+    output: list[str] = field(default_factory=list)    # what the kernel prints
+    completed: bool = True
+
+    def run(self, progress: Callable[[int], None] = lambda blocks: None) -> None:
+        """Run all blocks; stops at the first finding after which going on makes no sense."""
+        symbols = mem.symbols(self.program.variables, self.memory)
+        per_batch = max(1, LANES // self.launch.threads)
+        with np.errstate(all="ignore"):
+            try:
+                for first in range(0, self.launch.blocks, per_batch):
+                    blocks = min(per_batch, self.launch.blocks - first)
+                    Batch(self, Threads(self.launch, first, blocks), symbols).run()
+                    progress(blocks)
+            except Stop as stop:
+                self.findings.add(stop.finding)
+                self.completed = False
+
+
+class Batch:
+    """Some blocks, executed together.
+
+    group       the threads that execute now; they are at basic block `at`
+    registers   what the group sees of the registers
+    others      the lowest program counter among the other threads that may run
+    pc          program counters of the threads outside the group (EXIT: finished)
+    resting     threads that wait for memory to change, and let others go first
+    """
+
+    def __init__(self, execution: Execution, threads: Threads, symbols: dict[str, int]):
+        self.execution, self.program, self.threads = execution, execution.program, threads
+        self.tally = execution.tally if execution.count else None
+        self.findings, self.output = execution.findings, execution.output
+        self._make_memory()
+        self._fill_registers(symbols)
+        self.schedule = execution.schedule(threads)
+        self.copies = Copies(threads.n)
+        self.watch = Watch(self.program.controls, execution.largest, execution.memory.largest(),
+                           bounded=execution.step_limit is None)
+        self.everyone, self.groups = Group(threads), {}
+        self.pc = np.zeros(threads.n, np.int64)
+        self.resting = np.zeros(threads.n, bool)
+        self.barriers = Barriers(self)
+        self.alive = threads.n
+        self.stores, self.stores_when_stuck, self.stuck = 0, -1, False
+        self.global_accesses = 0
+
+    def _make_memory(self) -> None:
+        variables, launch = self.program.variables.values(), self.threads.launch
+        places, size = mem.layout([v for v in variables if v.space == "shared"], launch.shared_bytes)
+        shared = mem.Shared(places, size, self.threads.blocks, mem.SHARED_FILL)
+        places, size = mem.layout([v for v in variables if v.space == "local"], 0)
+        local = mem.Local(places, size, self.threads.n, 0)
+        memory = self.execution.memory
+        self.spaces = {"global": memory, "const": memory, "shared": shared, "local": local}
+        checked = self.execution.check and shared.regions
+        self.races = Races(self.threads, self.program.accesses, shared, self.findings) if checked else None
+
+    def _fill_registers(self, symbols: dict[str, int]) -> None:
+        self.whole = Registers(self.threads.n, self.program.types)
+        self.whole.update(self.program.constants)
+        self.whole.update({"%" + name: value for name, value in self.threads.special_registers().items()})
+        addresses = symbols | self.spaces["shared"].addresses() | self.spaces["local"].addresses()
+        self.whole.update({"&" + name: np.int64(address) for name, address in addresses.items()})
+
+    # ---- what steps use
+
+    def footprints(self) -> dict:
+        """Footprints of the current group; those of all threads together are kept for the next batch."""
+        if self.group is self.everyone:
+            return self.execution.footprints.setdefault(self.threads.blocks, {})
+        return self.group.footprints
+
+    def space(self, access: mem.Access, address: int) -> mem.Space:
+        """The memory that an access reaches; a generic address says it itself."""
+        name = access.space or {1: "shared", 2: "local"}.get(address >> 56, "global")
+        return self.spaces[name]
+
+    def argument(self, name: str, offset: int, dtype: type):
+        """A kernel argument, or a part of one, as a NumPy scalar."""
+        return np.frombuffer(self.execution.arguments[name], dtype, 1, offset)[0]
+
+    def narrow(self, chosen: np.ndarray, step) -> None:
+        """Execute a step for some members of the group only."""
+        group, registers = self.group, self.registers
+        local = np.flatnonzero(chosen)
+        self.group = self.group_of(group.members[local])
+        self.registers = Window(registers, local, {})
+        step(self)
+        self.registers.flush()
+        self.group, self.registers = group, registers
+
+    def rank_in(self, group: Group) -> np.ndarray:
+        """Where the members of the current group stand in a larger group."""
+        return np.searchsorted(group.members, self.group.members)
+
+    def warp_sync(self, mask) -> None:
+        """The group's threads meet the others of their warp."""
+        if self.races is not None:
+            self.races.warp_sync(self.group, mask)
+
+    # ---- execution
+
+    def run(self) -> None:
+        """Execute until all threads have finished."""
+        self.choose_group()
+        while self.group is not None:
+            code = self.program.codes[self.at]
+            self.execute(code)
+            self.follow(code)
+
+    def execute(self, code: Code) -> None:
+        """Run the steps of a basic block for the current group."""
+        if self.tally is not None:
+            for line, count in code.fma:
+                self.tally.fma[line] += count * self.group.n
+        if self.execution.step_limit is not None:
+            self.count_steps(code)
+        step = None
+        try:
+            for step, dead in code.steps:
+                step(self)
+                for name in dead:
+                    self.registers.pop(name, None)
+        except (Stop, ReadOnly):
+            raise
+        except Exception as problem:    # a fault of the emulator: the student shall see the line, and no traceback
+            raise Stop(reports.cannot_execute(code.instruction_of(step), problem)) from problem
+
+    def count_steps(self, code: Code) -> None:
+        steps = self.registers[STEPS] + np.int64(code.length)
+        self.registers[STEPS] = steps
+        if steps.max() > self.execution.step_limit:
+            raise endless(self.program.loop_line(self.at), "had not ended when a thread had executed step_limit = "
+                          f"{self.execution.step_limit} instructions")
+
+    def follow(self, code: Code) -> None:
+        """Go where the end of a block leads."""
+        end = code.end
+        if isinstance(end, Jump):
+            self.go(end.target)
+        elif isinstance(end, Branch):
+            taken = code.condition(self)
+            count = self.group.n * bool(taken) if taken.ndim == 0 else int(np.count_nonzero(taken))
+            if count in (0, self.group.n):
+                self.go(end.taken if count else end.otherwise)
+            else:
+                self.leave(np.where(taken, end.taken, end.otherwise), end.targets)
+        elif code.plain_barrier and self.group.n == self.alive:    # everybody is here already
+            self.passed_barrier(np.arange(self.threads.blocks))
+            self.go(end.target)
+        else:
+            self.barriers.wait(code)
+            self.leave(end.target, end.targets)
+
+    def go(self, target: int) -> None:
+        """The whole group goes to a block, and runs on unless other threads come first or are there already."""
+        if target <= self.at and self.watch.round(self, self.at, target):
+            self.resting[self.group.members] = True
+        elif target < self.others:
+            self.at = target
+            return
+        self.leave(target, (target,))
+
+    def leave(self, pc, targets: tuple[int, ...]) -> None:
+        """The group stops to run: note where its threads are, and choose who runs next."""
+        if self.group is not self.everyone:
+            self.registers.flush(self.program.live(targets))
+        self.pc[self.group.members] = pc
+        self.alive = int(np.count_nonzero(self.pc != EXIT)) if EXIT in targets else self.alive
+        self.barriers.open()
+        self.choose_group()
+
+    def passed_barrier(self, blocks: np.ndarray) -> None:
+        """A barrier has opened in these blocks."""
+        self.schedule.opened(blocks)
+        if self.races is not None:
+            self.races.barrier(blocks)
+
+    # ---- who runs
+
+    def choose_group(self) -> None:
+        """Of the threads that may run, those with the lowest program counter."""
+        runnable = (self.pc != EXIT) & ~self.barriers.waiting
+        if not runnable.any():
+            if self.barriers.waiting.any():
+                raise self.barriers.deadlock()
+            self.group = None
+            return
+        awake = runnable & ~self.resting
+        if not awake.any():    # all wait for memory to change: once more, but not twice if nobody has stored anything
+            self.stuck, self.stores_when_stuck = self.stores == self.stores_when_stuck, self.stores
+            self.resting[:] = False
+            awake = runnable
+        ready = self.schedule.ready(awake)
+        self.at = int(self.pc[ready].min())
+        members = ready & (self.pc == self.at)
+        rest = self.pc[ready & ~members]
+        self.others = int(rest.min()) if len(rest) else EXIT
+        self.enter(members)
+
+    def enter(self, members: np.ndarray) -> None:
+        if members.all():
+            self.group, self.registers = self.everyone, self.whole
+        else:
+            self.group = self.group_of(np.flatnonzero(members))
+            self.registers = Window(self.whole, self.group.index, self.group.copies)
+
+    def group_of(self, index: np.ndarray) -> Group:
+        """The group with these members, remembered from last time."""
+        key = index.tobytes()
+        if key not in self.groups:
+            if len(self.groups) >= 64:
+                self.groups.clear()
+            self.groups[key] = Group(self.threads, index)
+        return self.groups[key]
+
+    def others_can_run(self) -> bool:
+        """Whether threads outside the group could still do what the group waits for."""
+        outside = (self.pc != EXIT) & ~self.barriers.waiting
+        outside[self.group.members] = False
+        return not self.stuck and bool(outside.any())

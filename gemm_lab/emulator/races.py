@@ -1,0 +1,236 @@
+"""Check mode: races in shared memory, and reads of what nobody wrote.
+
+Two threads race if both touch the same place, at least one of them writes, and nothing orders the two. A barrier orders
+all threads of a block: it ends an *epoch*, and accesses of different epochs never race. __syncwarp orders the threads
+of a warp; who knows of whom is kept in vector clocks (Lamport 1978; Flanagan and Freund, "FastTrack", 2009). Since
+lockstep execution may produce the right values in spite of a race, values prove nothing: this bookkeeping does.
+
+For every place the last writer is remembered, and two readers: the last one, and one of another warp if there is any.
+Most epochs only read. So reads are first put aside, and entered only when somebody writes in the same epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemm_lab.counts import WARP
+from gemm_lab.emulator.memory import SHARED_FILL, Access, Region, Shared
+from gemm_lab.emulator.reports import Findings, cxx_name, finding
+from gemm_lab.emulator.requests import Reach
+from gemm_lab.emulator.threads import Group, Threads
+
+MAX_ASIDE = 256    # reads put aside before they are entered
+
+
+class Record:
+    """Who touched each place last: the thread, in which epoch, at which of its warp-level times, by which access."""
+
+    def __init__(self, places: int):
+        self.thread = np.full(places, -1, np.int32)
+        self.epoch = np.full(places, -1, np.int32)
+        self.time = np.zeros(places, np.int32)
+        self.access = np.zeros(places, np.int32)
+
+    def set(self, where, by: Present) -> None:
+        self.thread[where], self.epoch[where], self.time[where] = by.thread, by.epoch, by.time
+        self.access[where] = by.access.number
+
+    def move(self, where, source: Record) -> None:
+        """Take over another record's entries."""
+        for name in ("thread", "epoch", "time", "access"):
+            getattr(self, name)[where] = getattr(source, name)[where]
+
+
+@dataclass
+class Present:
+    """The threads that access now: their numbers, epochs and warp-level times."""
+    access: Access
+    region: Region
+    thread: np.ndarray
+    epoch: np.ndarray
+    time: np.ndarray
+
+    def some(self, chosen) -> Present:
+        return Present(self.access, self.region, self.thread[chosen], self.epoch[chosen], self.time[chosen])
+
+
+class Races:
+    """The bookkeeping for the shared memory of one batch. A place is as large as the kernel's smallest access to it."""
+
+    def __init__(self, threads: Threads, accesses: Sequence[Access], shared: Shared, findings: Findings):
+        self.threads, self.accesses, self.findings, self.stride = threads, accesses, findings, shared.stride
+        self.granule = min([4, *(a.element_bytes for a in accesses if a.space in ("shared", None))])
+        self.is_atomic, self.is_cas, self.feeds_cas = (np.array([*map(test, accesses), False]) for test in (
+            lambda a: a.action == "atomic", lambda a: a.cas, lambda a: a.feeds_cas))
+        places = max(threads.blocks * shared.stride // self.granule, 1)
+        self.written, self.all_written = np.zeros(places, bool), False
+        self.writer, self.reader, self.other_reader = Record(places), Record(places), Record(places)
+        self.epoch = np.zeros(threads.blocks, np.int32)
+        self.write_epoch = np.full(threads.blocks, -1, np.int32)    # the last one with a write
+        self.time = np.ones(threads.n, np.int32)              # of each thread: counts its warp-level syncs
+        self.known: np.ndarray | None = None    # [thread, lane]: the time of that lane that the thread has seen
+        self.aside: list[Reach] = []
+
+    # ---- order
+
+    def barrier(self, blocks: np.ndarray) -> None:
+        """All threads of these blocks have met."""
+        if len(blocks) == self.threads.blocks:
+            self.aside.clear()
+        else:
+            self.enter_reads()
+        self.epoch[blocks] += 1
+        self.all_written = bool(self.written.all())
+
+    def warp_sync(self, group: Group, mask) -> None:
+        """The group's threads that are in the mask have met, warp by warp."""
+        self.enter_reads()
+        bits = np.broadcast_to(mask, (group.n,)).astype(np.int64)
+        chosen = (bits >> group.lane & 1).astype(bool)
+        members, row = group.members[chosen], group.row[chosen]
+        if len(members) == 0:
+            return
+        if self.known is None:
+            self.known = np.zeros((self.threads.n, WARP), np.int32)
+        self.known[members, self.threads.lane[members]] = self.time[members]
+        new_warp = np.concatenate(([True], row[1:] != row[:-1]))
+        together = np.maximum.reduceat(self.known[members], np.flatnonzero(new_warp))
+        self.known[members] = together[np.cumsum(new_warp) - 1]
+        self.time[members] += 1
+
+    def unordered(self, record: Record, where, by: Present) -> np.ndarray:
+        """Where the recorded access is of another thread, and nothing orders it before the present one."""
+        earlier = record.thread[where]
+        conflict = (earlier != by.thread) & (record.epoch[where] == by.epoch)
+        if self.known is not None and conflict.any():
+            same_warp = self.threads.warp[earlier] == self.threads.warp[by.thread]
+            conflict &= ~(same_warp & (self.known[by.thread, self.threads.lane[earlier]] >= record.time[where]))
+        return conflict
+
+    # ---- accesses
+
+    def read(self, reach: Reach) -> None:
+        """A group reads shared memory."""
+        if not self.all_written or (self.write_epoch == self.epoch).any():
+            by = self._present(reach.group, reach.access, reach.region)
+            for where in self._places(reach.access, reach.positions()):
+                self._uninitialized(by, where)
+                conflict = self.unordered(self.writer, where, by)
+                if reach.access.feeds_cas:    # it may be out of date: the compare-and-swap will notice
+                    conflict &= ~self.is_cas[self.writer.access[where]]
+                self._report(by, self.writer, where, conflict)
+        self.aside.append(reach)
+        if len(self.aside) >= MAX_ASIDE:
+            self.enter_reads()
+
+    def write(self, group: Group, access: Access, region: Region, positions: np.ndarray, values) -> None:
+        """The group writes. `values` None is an atomic update, which reads, too, and does not race with other
+        atomics."""
+        by, places = self._present(group, access, region), self._places(access, positions)
+        self.enter_reads()
+        same = np.zeros(group.n, bool) if values is None else _keeps_value(by, positions, values)
+        for where in places:
+            if values is None:
+                self._uninitialized(by, where)
+                same = self.is_atomic[self.writer.access[where]]
+            self._report(by, self.writer, where, self.unordered(self.writer, where, by) & ~same)
+            for record in (self.reader, self.other_reader):
+                conflict = self.unordered(record, where, by)
+                if access.cas:
+                    conflict &= ~self.feeds_cas[record.access[where]]
+                self._report(by, record, where, conflict)
+            self.writer.set(where, by)
+            self.written[where] = True
+            if values is not None:
+                self._written_twice(by, where, values)
+        self.write_epoch[self.threads.block[by.thread]] = by.epoch
+
+    def _present(self, group: Group, access: Access, region: Region) -> Present:
+        thread = group.members.astype(np.int32)
+        return Present(access, region, thread, self.epoch[group.of(self.threads.block)], group.of(self.time).copy())
+
+    def _places(self, access: Access, positions: np.ndarray) -> list[np.ndarray]:
+        first = positions // self.granule
+        return [first + k if k else first for k in range(max(access.bytes // self.granule, 1))]
+
+    def enter_reads(self) -> None:
+        """Enter the reads that were put aside."""
+        reads, self.aside = self.aside, []
+        for reach in reads:
+            by = self._present(reach.group, reach.access, reach.region)
+            for where in self._places(reach.access, reach.positions()):
+                self._enter_read(where, by)
+
+    def _enter_read(self, where: np.ndarray, by: Present) -> None:
+        before = self.reader.thread[where]
+        from_other_warp = self.threads.warp[before] != self.threads.warp[by.thread]
+        self.other_reader.move(where[(self.reader.epoch[where] == by.epoch) & from_other_warp], self.reader)
+        self.reader.set(where, by)
+        # Several threads read one place at once: the last one is remembered, and a second one, best of another warp.
+        lost = np.flatnonzero(self.reader.thread[where] != by.thread)
+        same_warp = self.threads.warp[self.reader.thread[where[lost]]] == self.threads.warp[by.thread[lost]]
+        for chosen in (lost[same_warp], lost[~same_warp]):
+            self.other_reader.set(where[chosen], by.some(chosen))
+
+    def _written_twice(self, by: Present, where: np.ndarray, values) -> None:
+        """Several threads of this very access write different values to one place."""
+        lost = self.writer.thread[where] != by.thread
+        if not lost.any():
+            return
+        winner = np.searchsorted(by.thread, self.writer.thread[where])
+        differs = np.zeros(len(where), bool)
+        for value in values:
+            value = _bits(np.broadcast_to(value, (len(where),)))
+            differs |= value[winner] != value
+        self._report(by, self.writer, where, lost & differs)
+
+    # ---- findings
+
+    def _uninitialized(self, by: Present, where: np.ndarray) -> None:
+        missing = ~self.written[where]
+        if missing.any() and not self.findings.has("uninitialized", by.access.line):
+            i = int(missing.argmax())
+            who, place = self.threads.who(by.thread[i]), self._place(by.region, where[i])
+            self.findings.add(finding(
+                "uninitialized", by.access.line, f"{who} reads {place}, which nobody has written yet (here it holds "
+                f"{SHARED_FILL:#x}, a NaN): a store leaves it out, or no barrier makes the store come first"))
+
+    def _report(self, by: Present, record: Record, where: np.ndarray, conflict: np.ndarray) -> None:
+        if not conflict.any():
+            return
+        numbers = record.access[where]
+        for number in np.unique(numbers[conflict]):
+            i = int((conflict & (numbers == number)).argmax())
+            self._add_race(by, self.accesses[number], where[i], int(by.thread[i]), int(record.thread[where[i]]))
+
+    def _add_race(self, by: Present, other: Access, place: int, me: int, them: int) -> None:
+        threads, line = self.threads, by.access.line
+        where = f"in line {other.line}" if other.line != line else "in the same line"
+        self.findings.add(finding(
+            "race", line, f"{threads.who(me)} {_VERB[by.access.action]} {self._place(by.region, place)}, which thread "
+            f"{threads.thread(them)} {_VERB[other.action]} {where}; no barrier lies between, so the result depends on "
+            "which comes first", other.line))
+
+    def _place(self, region: Region, place: int) -> str:
+        byte = int(place) * self.granule % self.stride - region.at
+        where = f"word {byte // 4}" if self.granule == 4 else f"byte {byte}"
+        return f"{where} of {cxx_name(region.name)}"
+
+
+_VERB = {"load": "reads", "store": "writes", "atomic": "updates"}
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    return values.view(f"u{values.dtype.itemsize}")
+
+
+def _keeps_value(by: Present, positions: np.ndarray, values) -> np.ndarray:
+    """Where memory already holds what is to be written: the order of such writes makes no difference."""
+    index, view = positions >> by.access.shift, by.region.view(by.access.dtype)
+    kept = np.ones(len(positions), bool)
+    for k, value in enumerate(values):
+        kept &= _bits(view[index + k]) == _bits(value)
+    return kept

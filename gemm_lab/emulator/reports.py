@@ -1,0 +1,122 @@
+"""What the student is told: one finding for each defect, with the line, the thread and the array by name."""
+
+from __future__ import annotations
+
+import re
+
+from gemm_lab.emulator.ptx import Unsupported
+from gemm_lab.run import Finding
+
+
+class Stop(Exception):
+    """The run cannot go on; `finding` says why."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+class Findings:
+    """Collects findings; the same defect (kind and lines, in either order) is kept once."""
+
+    def __init__(self):
+        self._found: dict[tuple, Finding] = {}
+
+    def add(self, finding: Finding) -> None:
+        self._found.setdefault((finding.kind, frozenset(finding.lines)), finding)
+
+    def has(self, kind: str, *lines: int | None) -> bool:
+        return (kind, frozenset(n for n in lines if n is not None)) in self._found
+
+    def all(self) -> tuple[Finding, ...]:
+        return tuple(self._found.values())
+
+
+def finding(kind: str, line: int | None, message: str, other_line: int | None = None) -> Finding:
+    """A finding whose message starts with its line."""
+    return Finding(kind, line, at_line(line) + message, other_line)
+
+
+def at_line(line: int | None) -> str:
+    return f"line {line}: " if line else ""
+
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+
+def cxx_name(symbol: str) -> str:
+    """The name in the source of a mangled variable: _ZZ5tiledvE2As -> As."""
+    if symbol.startswith("__local_depot"):
+        return "a local array"
+    lengths = re.finditer(r"(?<=E)\d+" if symbol.startswith("_ZZ") else r"(?<=^_ZL)\d+|(?<=^_Z)\d+", symbol)
+    names = [symbol[m.end():m.end() + int(m[0])] for m in lengths]
+    return names[-1] if names and names[-1] else symbol
+
+
+def unit(region) -> tuple[int, str]:
+    """(bytes, name) of the pieces in which an array is described: elements, or words where their type is unknown."""
+    size = region.dtype.itemsize
+    if size == 1 or region.size % size:
+        return 1, "byte"
+    return size, "element" if region.shape else "word"
+
+
+def size_of(region) -> str:
+    """ "A has 4096 elements (64 x 64)" """
+    bytes_, name = unit(region)
+    count = region.size // bytes_
+    shape = f" ({' x '.join(map(str, region.shape))})" if len(region.shape) > 1 else ""
+    return f"{cxx_name(region.name)} has {count} {name}{'s' * (count != 1)}{shape}"
+
+
+def place_of(access, region, address: int) -> str:
+    """ "element 4100 of A, 5 past its last" """
+    bytes_, name = unit(region)
+    first = (address - region.first) // bytes_
+    last = (address - region.first + access.bytes - 1) // bytes_
+    which = f"{name} {first}" if first == last else f"{name}s {first} to {last}"
+    beyond = f"{-first} before its first" if first < 0 else f"{last - (region.size // bytes_ - 1)} past its last"
+    return f"{which} of {cxx_name(region.name)}, {beyond}"
+
+
+# ---- findings -------------------------------------------------------------------------------------------------------
+
+_DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
+
+
+def out_of_bounds(batch, access, space, region, address: int, member: int) -> Stop:
+    """A member of the group reaches outside of every array."""
+    does = f"{batch.threads.who(batch.group.thread(member))} {_DOES[access.action]}"
+    if region is None:
+        message = (f"{does} address {address:#x} of {space.name} memory, where no array is: the pointer is null, or "
+                   "was computed from something that is not an array")
+    else:
+        message = f"{does} {place_of(access, region, address)}: {size_of(region)}"
+        message += " of shared memory" if space.name == "shared" else ""
+        message += " (is shared_bytes missing?)" if region.size == 0 else ""
+    return Stop(finding("out-of-bounds", access.line, message))
+
+
+def misaligned(batch, access, base, region) -> Stop:
+    """A member of the group reaches an address that is not a multiple of the size of the access."""
+    addresses = base.reshape(-1) + access.offset
+    member = int((addresses % access.bytes != 0).argmax())
+    bytes_, name = unit(region)
+    byte = int(addresses[member]) % (1 << 56) - region.first
+    where = f"{name} {byte // bytes_}" if byte % bytes_ == 0 else f"byte {byte}"
+    return Stop(finding("misaligned", access.line,
+                        f"{batch.threads.who(batch.group.thread(member))} moves {access.bytes} bytes at {where} of "
+                        f"{cxx_name(region.name)}; such an access must start at a multiple of {access.bytes} bytes"))
+
+
+def cannot_execute(instruction, problem: Exception) -> Finding:
+    """The emulator itself fails at an instruction."""
+    if isinstance(problem, Unsupported):
+        return finding("unsupported", instruction.line, f"the emulator does not support {problem}")
+    return finding("unsupported", instruction.line, f"the emulator cannot execute `{instruction.text}` "
+                   f"({type(problem).__name__}: {problem})")
+
+
+def read_only(line: int | None, region) -> str:
+    """The message where a kernel writes to an array that must not be written."""
+    name = cxx_name(region.name)
+    return f"{at_line(line)}the kernel writes to {name}, but that array is read-only; pass a copy of it"

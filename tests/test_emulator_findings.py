@@ -1,0 +1,344 @@
+"""Planted defects: each is found, on its line, with the thread and the array; correct code is not accused."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from gemm_lab.emulator import emulate, loops
+
+F32, I32 = np.float32, np.int32
+PARAMETERS = "int n, const float *A, float *C"
+
+
+def source(body, parameters=PARAMETERS, before=""):
+    """A kernel whose body starts in line 1 of the source."""
+    return f"{before}__global__ void k({parameters}) {{ int i = threadIdx.x, b = blockIdx.x; " + body + "\n}\n"
+
+
+def run(body, *args, grid=1, block=32, mode="check", parameters=PARAMETERS, before="", **options):
+    return emulate(source(body, parameters, before), "k", grid, block, args, mode=mode, **options)
+
+
+def floats(*shape):
+    return np.ones(shape, F32)
+
+
+def only(done, kind):
+    """The only finding, which must be of this kind."""
+    assert [f.kind for f in done.findings] == [kind], done.findings
+    return done.findings[0]
+
+
+# ---- out of bounds --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("mode", ["values", "count", "check"])
+def test_reading_past_the_end(mode):
+    A, C = floats(4, 10), np.zeros(200, F32)
+    done = run("C[b * 32 + i] = 5;\n    float x = A[b * 32 + i];\n    C[b * 32 + i] = x;", 0, A, C, grid=3, mode=mode)
+    found = only(done, "out-of-bounds")
+    assert found.line == 2 and not done.completed
+    assert found.message == ("line 2: thread (8, 0, 0) of block (1, 0, 0) reads element 40 of A, 1 past its last: "
+                             "A has 40 elements (4 x 10)")
+    assert C[:96].tolist() == [5] * 96, "what had been written is kept"
+
+
+def test_what_ran_before_is_kept():
+    C = np.zeros(100, F32)
+    done = run("C[b * 32 + i] = i + 1;", 0, floats(1), C, grid=4, mode="values")
+    assert "thread (4, 0, 0) of block (3, 0, 0) writes element 100 of C" in only(done, "out-of-bounds").message
+    from gemm_lab.emulator import machine
+    C[:] = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "LANES", 64)
+        run("C[b * 32 + i] = i + 1;", 0, floats(1), C, grid=4, mode="values")
+    assert C[:64].tolist() == [*range(1, 33)] * 2
+
+
+@pytest.mark.parametrize("index, text", [
+    ("i - 3", "thread (0, 0, 0) of block (0, 0, 0) reads element -3 of A, 3 before its first"),
+    ("i * 1000000", "thread (1, 0, 0) of block (0, 0, 0) reads element 1000000 of A, 999937 past its last"),
+    ("(long long)i << 33", "thread (1, 0, 0) of block (0, 0, 0) reads element 8589934592 of A"),
+    ("i * -5000", "thread (1, 0, 0) of block (0, 0, 0) reads element -5000 of A"),
+    ("64", "reads element 64 of A, 1 past its last: A has 64 elements"),
+])
+def test_a_wild_index_never_lands_in_another_array(index, text):
+    done = run(f"C[i] = A[{index}];", 0, floats(64), floats(64))
+    assert text in only(done, "out-of-bounds").message
+
+
+def test_the_last_element_is_in_bounds():
+    assert run("C[i] = A[31 - i];", 0, floats(32), floats(32)).findings == ()
+
+
+def test_a_vector_that_sticks_out():
+    done = run("float4 v = ((const float4 *)A)[i]; C[i] = v.x + v.w;", 0, floats(126), floats(32))
+    assert "thread (31, 0, 0) of block (0, 0, 0) reads elements 124 to 127 of A, 2 past its last" in \
+        only(done, "out-of-bounds").message
+
+
+def test_a_pointer_to_nowhere():
+    done = run("const float *p = (const float *)(size_t)(n * 64); C[i] = p[i];", 1, floats(1), floats(32))
+    assert "where no array is" in only(done, "out-of-bounds").message
+
+
+def test_shared_arrays_have_bounds_of_their_own():
+    """Past the end of one array lies the other, on a GPU without any notice."""
+    body = """__shared__ float As[32]; __shared__ float Bs[32];
+        As[i] = A[i]; Bs[i] = A[i]; __syncthreads();
+        C[i] = As[i + n] + Bs[i];"""
+    assert run(body, 0, floats(64), floats(32)).findings == ()
+    found = only(run(body, 1, floats(64), floats(32), mode="values"), "out-of-bounds")
+    assert found.line == 3
+    assert "thread (31, 0, 0) of block (0, 0, 0) reads word 32 of As, 1 past its last" in found.message
+    found = only(run(body, -1, floats(64), floats(32)), "out-of-bounds")
+    assert "thread (0, 0, 0) of block (0, 0, 0) reads word -1 of As, 1 before its first" in found.message
+
+
+def test_too_little_dynamic_shared_memory():
+    body, before = "s[i] = A[i]; __syncthreads(); C[i] = s[31 - i];", "extern __shared__ float s[]; "
+    assert run(body, 0, floats(32), floats(32), before=before, shared_bytes=128).findings == ()
+    assert "writes word 24 of s, 1 past" in only(run(body, 0, floats(32), floats(32), before=before, shared_bytes=96),
+                                                 "out-of-bounds").message
+    assert "shared_bytes" in only(run(body, 0, floats(32), floats(32), before=before), "out-of-bounds").message
+
+
+def test_an_array_without_a_name_in_the_source():
+    """Behind a macro the parameter's name is not to be found; its place in the list is."""
+    done = emulate("#define KERNEL(name) __global__ void name(const float *A, float *C)\n"
+                   "KERNEL(k) { C[threadIdx.x] = A[threadIdx.x + 1]; }", "k", 1, 32, (floats(32), floats(32)))
+    assert "reads element 32 of argument 1, 1 past its last" in only(done, "out-of-bounds").message
+
+
+def test_misaligned():
+    body = "if (i < 3) return; float4 v = ((const float4 *)(A + n))[i]; C[i] = v.x + v.y + v.z + v.w;"
+    done = run(body, 1, floats(999), floats(32))
+    found = only(done, "misaligned")
+    assert found.line == 1 and not done.completed
+    assert "thread (3, 0, 0) of block (0, 0, 0) moves 16 bytes at element 13 of A" in found.message
+
+
+# ---- endless loops --------------------------------------------------------------------------------------------------
+
+ENDLESS = {
+    "nothing changes": "\nwhile (n > 3) C[i] += 1;",
+    "wrong variable": "volatile int one = 1;\nfor (int k = 0; k < n; k += one - 1) C[i] += k;",
+    "a cycle": "volatile int k = 0;\nwhile (k >= 0) k = (k + 1) & 7;",
+    "some threads only": "volatile int z = 0;\nfor (int k = 0; k < n; k += i < 20 ? 1 : z) C[i] += 1;",
+    "around a barrier": "__shared__ float s[32]; volatile int z = 0;\nfor (int k = 0; k < n; k += z) {"
+                        " s[i] = k; __syncthreads(); C[i] += s[31 - i]; __syncthreads(); }",
+    "nobody sets the flag": "volatile float *flag = C;\nwhile (*flag == 0) ;",
+    "the lock is held": "int *lock = (int *)C;\nif (i == 0) { *lock = 1; while (atomicOr(lock, 0)) ; }",
+}
+
+
+@pytest.mark.parametrize("name", list(ENDLESS))
+@pytest.mark.parametrize("mode", ["values", "check"])
+def test_endless_loops_are_proved(name, mode, monkeypatch):
+    monkeypatch.setattr(loops, "PATIENCE", 0.3)
+    started = time.monotonic()
+    done = run(ENDLESS[name], 5, floats(32), np.zeros(32, F32), mode=mode)
+    found = [f for f in done.findings if f.kind == "endless-loop"]
+    assert len(found) == 1 and not done.completed and found[0].line == 2
+    assert time.monotonic() - started < 10
+
+
+def test_a_runaway_loop_is_stopped_by_the_bound(monkeypatch):
+    monkeypatch.setattr(loops, "PATIENCE", 0.3)
+    body = "volatile int two = 2;\nfor (int t = 0; t != n; t += two) if (t < n) C[i] += A[t];"
+    found = only(run(body, 31, floats(32), np.zeros(32, F32), mode="count"), "endless-loop")
+    assert found.line == 2 and "step_limit" in found.message
+
+
+@pytest.mark.parametrize("mode", ["values", "count", "check"])
+def test_step_limit_counts_the_instructions_of_one_thread(mode):
+    body = "float x = 0;\nfor (int k = 0; k < n; ++k) x = x * 0.5f + A[k & 31];\nC[i] = x;"
+    done = run(body, 1000, floats(32), floats(32), mode=mode, step_limit=500)
+    found = only(done, "endless-loop")
+    assert found.line == 2 and "500" in found.message and not done.completed
+    assert run(body, 1000, floats(32), floats(32), mode=mode, step_limit=100000).completed
+    # A thread's own instructions count, not those of all threads together.
+    assert run(body, 20, floats(32), floats(32), block=32, grid=8, mode=mode, step_limit=500).completed
+    # Only the thread with many instructions matters.
+    lonely = "float x = 0;\nfor (int k = 0; k < (i == 7 ? n : 1); ++k) x = x * 0.5f + A[k & 31];\nC[i] = x;"
+    assert only(run(lonely, 1000, floats(32), floats(32), mode=mode, step_limit=500), "endless-loop").line == 2
+
+
+def test_long_loops_are_not_accused(monkeypatch):
+    """A loop that counts to a number of the launch, or goes through an array, may take its time on any machine."""
+    monkeypatch.setattr(loops, "PATIENCE", 0.0)
+    n = 20
+    body = """for (int e = 0; e < n * n; ++e) { int r = e / n, c = e % n; float x = 0;
+        for (int k = 0; k < n; k += 4) x += A[r * n + k] * A[k * n + c]; C[e] = x; }"""
+    assert run(body, n, floats(n, n), floats(n, n), block=1, mode="count").findings == ()
+    for limit, n in (("n", 900), ("900", 3)):
+        body = f"float x = i; for (int k = 0; k < {limit}; ++k) x = x * 0.5f + k; C[i] = x;"
+        assert run(body, n, floats(1), floats(32)).completed
+    collatz = "unsigned x = i + 1; int k = 0; while (x != 1) { x = x & 1 ? 3 * x + 1 : x / 2; ++k; } C[i] = k;"
+    C = floats(32)
+    assert run(collatz, 2**20, floats(1), C).completed and C[26] == 111
+
+
+@pytest.mark.parametrize("who", ["i < 20", "i % 3", "true"])
+def test_the_same_loop_again_and_again_is_not_endless(who):
+    """An inner loop starts from the same state in each round of the outer one, whoever takes part."""
+    body = f"""volatile int one = 1; float x = 0;
+        if (i == 31) return;
+        for (int t = 0; t < 40; ++t) {{
+            if ({who}) for (int k = 0; k < 50; k += one) x += A[k & 31];
+            if (t % 2 && i > 5) for (int k = 50; k > n; k -= one) x += 1; }}
+        C[i] = x;"""
+    C = floats(32)
+    assert run(body, 0, floats(32), C).findings == ()
+    assert C[30] == (2000 if eval(who.replace("true", "True"), {"i": 30}) else 0) + 20 * 50
+
+
+# ---- races ----------------------------------------------------------------------------------------------------------
+
+SHARED = "__shared__ float s[64]; "
+
+
+@pytest.mark.parametrize("body, lines", [
+    (SHARED + "\ns[i] = A[i];\nC[i] = s[63 - i];", {2, 3}),                             # read after write
+    (SHARED + "float x = 0; for (int k = 0; k < 2; ++k) {\ns[i] = A[i] + k; __syncthreads();\nx += s[63 - i]; }"
+     "C[i] = x;", {2, 3}),                                                              # write after read
+    (SHARED + "\ns[i / 2] = i; __syncthreads(); C[i] = s[i / 2];", {2}),                # two writes
+    (SHARED + "if (i < 32)\ns[0] = 1; __syncwarp(); if (i > 50)\ns[0] = 5;\n__syncthreads(); C[i] = s[0];", {2, 3}),
+    (SHARED + "s[i] = 0; __syncthreads();\natomicAdd(&s[0], 1.0f);\nif (i == 40) C[0] = s[0];", {2, 3}),
+    (SHARED + "s[i] = 0; __syncthreads(); if (i == 5)\ns[40] = 1; __syncwarp();\nC[i] = s[40];", {2, 3}),
+])
+def test_races(body, lines):
+    done = run(body, 0, floats(64), floats(64), block=64)
+    races = [f for f in done.findings if f.kind == "race"]
+    assert [set(f.lines) for f in races] == [lines] and done.completed
+    assert races[0].message.count("thread (") == 2 and "of s" in races[0].message
+
+
+@pytest.mark.parametrize("body", [
+    SHARED + "s[i] = A[i]; __syncthreads(); C[i] = s[63 - i]; __syncthreads(); s[63 - i] = 1; __syncthreads();"
+    "C[i] += s[i];",
+    SHARED + "s[i] = A[i]; C[i] = s[i]; s[i] = 2; C[i] += s[i];",                    # each thread its own word
+    SHARED + "s[i] = A[i]; __syncwarp(); C[i] = s[i ^ 1]; __syncwarp(); s[i ^ 1] = 1; __syncwarp(); C[i] += s[i ^ 31];",
+    SHARED + "s[i] = A[i]; __shfl_sync(~0u, i, 0); C[i] = s[i ^ 1];",                # a full-warp shuffle orders, too
+    SHARED + "s[i] = 0; __syncthreads(); atomicAdd(&s[i & 3], 1.0f); __syncthreads(); C[i] = s[i & 3];",
+    SHARED + "if (i == 0) s[0] = 7; __syncthreads(); C[i] = s[0];",
+    SHARED + "s[0] = 7; __syncthreads(); C[i] = s[0];",                              # all write the same: no race
+    """__shared__ int s[4]; if (i < 4) s[i] = 0; __syncthreads(); int *p = &s[i & 3], old = *p, seen;
+       do { seen = old; old = atomicCAS(p, seen, seen + i); } while (old != seen); __syncthreads(); C[i] = s[i & 3];""",
+    "__shared__ unsigned char s[64]; s[i] = i; C[i] = s[i];",                                   # bytes of one word
+    """__shared__ float s[2][64]; s[0][i] = A[i]; __syncthreads(); float x = 0;
+       for (int k = 0; k < 6; ++k) { s[(k + 1) & 1][i] = k; x += s[k & 1][63 - i]; __syncthreads(); } C[i] = x;""",
+    """__shared__ __align__(16) float s[256]; ((float4 *)s)[i] = make_float4(1, 2, 3, 4); __syncthreads();
+       C[i] = s[255 - i];""",
+])
+@pytest.mark.parametrize("schedule", ["lockstep", "warps"])
+def test_correct_code_is_not_accused_of_races(body, schedule):
+    assert run(body, 0, floats(64), floats(64), block=64, grid=2, schedule=schedule).findings == ()
+
+
+def test_syncwarp_orders_one_warp_only():
+    body = SHARED + "\ns[i] = A[i]; __syncwarp();\nC[i] = s[63 - i];"
+    assert {f.kind for f in run(body, 0, floats(64), floats(64), block=64).findings} == {"race"}
+
+
+def test_a_sync_of_half_a_warp_does_not_order_the_other_half():
+    body = SHARED + """s[i] = 0; __syncthreads();
+        if (i < 16) {\ns[i] = A[i]; __syncwarp(0xffff); }
+        else { __syncwarp(0xffff0000);\nC[i] = s[i - 16]; }"""
+    assert [set(f.lines) for f in run(body, 0, floats(64), floats(64), block=32).findings] == [{3, 5}]
+
+
+def test_a_race_names_the_threads():
+    body = SHARED + "s[i] = 0; __syncthreads();\nif (i == 37) s[5] = 1;\n__syncwarp();\nif (i == 3) C[0] = s[5];"
+    found = only(run(body, 0, floats(64), floats(64), block=64, grid=2), "race")
+    assert found.lines == (4, 2)
+    assert "thread (3, 0, 0) of block (0, 0, 0) reads word 5 of s, which thread (37, 0, 0) writes in line 2" in \
+        found.message
+
+
+def test_races_are_found_in_check_mode_only():
+    body = SHARED + "s[i] = A[i]; C[i] = s[63 - i];"
+    assert run(body, 0, floats(64), floats(64), block=64, mode="count").findings == ()
+
+
+# ---- uninitialised shared memory, barriers, unknown constructs ------------------------------------------------------
+
+def test_uninitialised_shared_memory():
+    C = np.zeros(64, F32)
+    done = run(SHARED + "if (i < 63) s[i] = A[i]; __syncthreads();\nC[i] = s[63 - i];", 0, floats(64), C, block=64)
+    found = only(done, "uninitialized")
+    assert found.line == 2 and "thread (0, 0, 0) of block (0, 0, 0) reads word 63 of s" in found.message
+    assert C.view(np.uint32)[0] == 0x7FC0DEAD, "a NaN that is easy to recognise"
+
+
+def test_an_early_return_is_no_divergence_but_leaves_a_hole():
+    body = SHARED + "if (i >= n) return; s[i] = A[i]; __syncthreads();\nC[i] = s[i ^ 1];"
+    assert run(body, 40, floats(64), floats(64), block=64).findings == ()
+    assert only(run(body, 41, floats(64), floats(64), block=64), "uninitialized").line == 2
+
+
+def test_a_warp_that_waits_at_two_barriers():
+    body = """if (i % 2) { C[i] = 1;
+        asm volatile("bar.sync 0;"); C[i] += 1; } else {
+        asm volatile("bar.sync 0;"); C[i] = 3; }"""
+    found = only(run(body, 0, floats(64), floats(64), block=64), "barrier-divergence")
+    assert set(found.lines) == {2, 3} and "same warp" in found.message
+
+
+def test_different_warps_may_wait_at_different_instructions():
+    body = """if (i < 32) { C[i] = 1; asm volatile("bar.sync 0;"); C[i] += 1; }
+              else { asm volatile("bar.sync 0;"); C[i] = 3; }"""
+    assert run(body, 0, floats(64), floats(64), block=64).findings == ()
+
+
+def test_threads_that_wait_for_ever():
+    body = """if (i < 32) {
+        asm volatile("bar.sync 1, 64;"); } else {
+        asm volatile("bar.sync 2, 64;"); }"""
+    done = run(body, 0, floats(64), floats(64), block=64)
+    found = only(done, "barrier-divergence")
+    assert set(found.lines) == {2, 3} and not done.completed
+
+
+def test_named_barriers():
+    body = SHARED + """if (i < 64) { s[i] = A[i]; asm volatile("bar.sync 1, 64;" ::: "memory"); C[i] = s[63 - i]; }
+        else { asm volatile("bar.sync 2, 32;"); C[i] = 2; }"""
+    C = np.zeros(96, F32)
+    assert run(body, 0, np.arange(64, dtype=F32), C, block=96).findings == ()
+    assert C.tolist() == [*range(63, -1, -1)] + [2] * 32
+
+
+@pytest.mark.parametrize("code", [
+    'asm volatile("bar.arrive 1, 64;");', 'unsigned t; asm("mov.u32 %0, %%clock;" : "=r"(t)); C[i] = t;',
+    'asm volatile("{ .reg .b32 x; mad.lo.cc.u32 x, 1, 2, 3; }");', 'asm volatile("tex.nonsense.u32 [%0];" :: "l"(C));'])
+def test_unsupported_constructs_are_named_with_their_line(code):
+    try:
+        done = run(f"if (n)\n{code}", 0, floats(1), floats(32))
+    except Exception as problem:    # the compiler may refuse nonsense; the emulator may not fail
+        assert type(problem).__name__ == "CompileError"
+        return
+    assert done.completed or "bar.arrive" in code, "what is not reached does not matter"
+    done = run(f"if (n)\n{code}", 1, floats(1), floats(32))
+    assert not done.completed and only(done, "unsupported").line == 2
+
+
+def test_a_failing_assertion_and_a_trap():
+    done = run("\nassert(i < n);\nC[i] = 1;", 7, floats(1), floats(32))
+    found = only(done, "assertion")
+    assert found.line == 2 and "thread (7, 0, 0)" in found.message and "`i < n`" in found.message
+    assert only(run("if (i == 3)\n__trap();", 7, floats(1), floats(32)), "assertion").line == 2
+
+
+def test_an_error_inside_the_emulator_is_a_finding(monkeypatch):
+    """Whatever goes wrong, the student sees the line and not a traceback."""
+    from gemm_lab.emulator import requests
+    monkeypatch.setattr(requests, "store", lambda *_: 1 / 0)
+    found = only(run("\nC[i] = 1;", 0, floats(1), floats(32)), "unsupported")
+    assert found.line == 2 and "st.global" in found.message
+
+
+def test_one_defect_is_one_finding():
+    body = SHARED + "for (int k = 0; k < 20; ++k) {\ns[i] = A[i] + k;\nC[i] += s[63 - i]; }"
+    assert len(run(body, 0, floats(64), floats(64), block=64, grid=9).findings) == 1
