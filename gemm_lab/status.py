@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from gemm_lab import __version__, gpu
 from gemm_lab.records import recorded, shipped_devices
@@ -32,7 +31,7 @@ class Status:
         """The banner's lines: a heading and a text each."""
         compiler = f"NVRTC {self.compiler}: CUDA C++ is compiled here, no GPU needed" if self.compiler else \
             f"none: {self.compiler_missing}"
-        emulator = f"{self.emulator} back end: kernels run, are counted and checked on the CPU" if self.compiler else \
+        emulator = f"kernels run, are counted and checked on the CPU ({self.emulator} back end)" if self.compiler else \
             "needs the compiler"
         return [("GPU", str(self.gpu) if self.gpu else f"none: {self.gpu_missing}"), ("Compiler", compiler),
                 ("Emulator", emulator), ("Recorded", ", ".join(self.recorded) or "nothing")]
@@ -55,13 +54,9 @@ def status() -> Status:
 
 def compiler_version() -> str | None:
     """The version of NVRTC, such as "13.0"; None if it cannot be loaded."""
-    import ctypes
-
     from gemm_lab.compiler import NoCompiler, nvrtc
     try:
-        major, minor = ctypes.c_int(), ctypes.c_int()
-        nvrtc.library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
-        return f"{major.value}.{minor.value}"
+        return nvrtc.version()
     except NoCompiler:
         return None
 
@@ -76,6 +71,5 @@ def _compiler_fault() -> str:
 
 
 def emulator_backend() -> str:
-    """The emulator's back end: GEMM_LAB_EMULATOR, else "llvm" where llvmlite is installed and "numpy" where not."""
-    chosen = os.environ.get("GEMM_LAB_EMULATOR")
-    return chosen or ("llvm" if find_spec("llvmlite") else "numpy")
+    """The emulator's back end, as GEMM_LAB_EMULATOR chooses it."""
+    return os.environ.get("GEMM_LAB_EMULATOR") or "numpy"
