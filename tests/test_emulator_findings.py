@@ -258,6 +258,25 @@ def test_a_race_names_the_threads():
         found.message
 
 
+COPY = """asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(A + i));
+    asm volatile("cp.async.commit_group;");"""
+WAIT = 'asm volatile("cp.async.wait_group 0;");'
+
+
+@pytest.mark.parametrize("order, races", [
+    ("{copy} {wait} __syncthreads();\n{read}", 0),
+    ("{copy} __syncthreads(); {wait}\n{read}", 1),                                      # the others may not have waited
+    ("__syncthreads(); {copy}\n__syncthreads();\n{read} {wait}", 1),                     # still under way
+    ("s[i] = 0; __syncthreads();\n{read} {copy} {wait}", 1),                             # overwrites what others read
+    ("s[i] = 0; __syncthreads();\n{read} __syncthreads(); {copy} {wait}", 0),
+])
+def test_asynchronous_copies_race_until_they_have_landed(order, races):
+    body = SHARED + "unsigned to = __cvta_generic_to_shared(&s[i]); "
+    body += order.format(copy=COPY, wait=WAIT, read="C[i] = s[63 - i];")
+    found = [f.kind for f in run(body, 0, floats(64), floats(64), block=64).findings if f.kind == "race"]
+    assert len(found) == races
+
+
 def test_races_are_found_in_check_mode_only():
     body = SHARED + "s[i] = A[i]; C[i] = s[63 - i];"
     assert run(body, 0, floats(64), floats(64), block=64, mode="count").findings == ()

@@ -41,6 +41,12 @@ class Copies:
     def commit(self, members: np.ndarray) -> None:
         self.commits[members] += 1
 
+    def under_way(self, batch, copies: list[Pending] | None = None) -> None:
+        """Tell the race detection that copies (None: all) may arrive at any time in this epoch."""
+        if batch.races is not None:
+            for copy in self.pending if copies is None else copies:
+                batch.races.under_way(Group(batch.threads, copy.threads), copy.access, copy.region, copy.positions)
+
     def land(self, batch, members: np.ndarray, newest: int | None) -> None:
         """Deliver the copies of these threads, those of the `newest` groups excepted; None: the uncommitted, too."""
         left = []
@@ -84,5 +90,6 @@ def start(batch, writes: Access, target, reads: Access, source, valid) -> None:
         raise Unsupported("a cp.async that writes several arrays at once", writes.line)
     data = words.view(np.uint8)
     data[np.arange(writes.bytes) >= valid[:, None]] = 0
-    batch.copies.pending.append(Pending(writes, place.region, group.members, batch.copies.commits[group.members],
-                                        place.positions(), data))
+    copy = Pending(writes, place.region, group.members, batch.copies.commits[group.members], place.positions(), data)
+    batch.copies.pending.append(copy)
+    batch.copies.under_way(batch, [copy])

@@ -222,6 +222,7 @@ class Batch:
         self.schedule.opened(blocks)
         if self.races is not None:
             self.races.barrier(blocks)
+            self.copies.under_way(self)
 
     # ---- who runs
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+import numpy as np
+
 from gemm_lab.emulator import flow, loops, ptx, reader
 from gemm_lab.emulator.decode import Decoder
 from gemm_lab.emulator.flow import EXIT, Barrier, Block, Branch, Jump
@@ -54,7 +56,7 @@ class Program:
         self.controls = loops.controls(blocks)
         self.codes = [_code(block, blocks, decoder) for block in blocks]
         self.constants, self.accesses = decoder.constants, decoder.accesses
-        self.types = decoder.types | {STEPS: loops.np.int64}
+        self.types = decoder.types | {STEPS: np.int64}
         self._live: dict[tuple[int, ...], frozenset[str]] = {}
 
     def live(self, targets: tuple[int, ...]) -> frozenset[str]:

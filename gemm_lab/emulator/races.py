@@ -127,25 +127,37 @@ class Races:
             self.enter_reads()
 
     def write(self, group: Group, access: Access, region: Region, positions: np.ndarray, values) -> None:
-        """The group writes. `values` None is an atomic update, which reads, too, and does not race with other
-        atomics."""
-        by, places = self._present(group, access, region), self._places(access, positions)
-        self.enter_reads()
-        same = np.zeros(group.n, bool) if values is None else _keeps_value(by, positions, values)
-        for where in places:
+        """A group writes `access.bytes` bytes at each of these positions in shared memory.
+
+        `values` None means an atomic update, which reads, too, and does not race with other atomics.
+        """
+        by = self._present(group, access, region)
+        kept = _keeps_value(by, positions, values) if values is not None else None
+        for where in self._places(access, positions):
             if values is None:
                 self._uninitialized(by, where)
-                same = self.is_atomic[self.writer.access[where]]
-            self._report(by, self.writer, where, self.unordered(self.writer, where, by) & ~same)
-            for record in (self.reader, self.other_reader):
-                conflict = self.unordered(record, where, by)
-                if access.cas:
-                    conflict &= ~self.feeds_cas[record.access[where]]
-                self._report(by, record, where, conflict)
-            self.writer.set(where, by)
+                kept = self.is_atomic[self.writer.access[where]]
+            self._enter_write(by, where, kept)
             self.written[where] = True
             if values is not None:
                 self._written_twice(by, where, values)
+
+    def under_way(self, group: Group, access: Access, region: Region, positions: np.ndarray) -> None:
+        """An asynchronous copy may write here at any time from now until it lands."""
+        by = self._present(group, access, region)
+        for where in self._places(access, positions):
+            self._enter_write(by, where, np.False_)
+
+    def _enter_write(self, by: Present, where: np.ndarray, harmless) -> None:
+        """Report what is not ordered before this write; other writes are no matter where they are `harmless`."""
+        self.enter_reads()
+        self._report(by, self.writer, where, self.unordered(self.writer, where, by) & ~harmless)
+        for record in (self.reader, self.other_reader):
+            conflict = self.unordered(record, where, by)
+            if by.access.cas:
+                conflict &= ~self.feeds_cas[record.access[where]]
+            self._report(by, record, where, conflict)
+        self.writer.set(where, by)
         self.write_epoch[self.threads.block[by.thread]] = by.epoch
 
     def _present(self, group: Group, access: Access, region: Region) -> Present:
