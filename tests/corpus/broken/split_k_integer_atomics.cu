@@ -1,0 +1,23 @@
+// entry: gemm
+// grid: (-(-N // 8), -(-M // 8))
+// block: (8, 8, 4)
+// defect: // BUG
+// kinds: wrong-values
+// about: atomicAdd on the bits of a float as if they were an int.
+
+__global__ void gemm(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
+    __shared__ float sums[8][8];
+    const int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    if (threadIdx.z == 0) sums[threadIdx.y][threadIdx.x] = 0.0f;
+    __syncthreads();
+    if (row < M && col < N) {
+        float acc = 0.0f;
+        for (int k = threadIdx.z; k < K; k += 4) acc += A[row * K + k] * B[k * N + col];
+        atomicAdd((int *)&sums[threadIdx.y][threadIdx.x], __float_as_int(acc));  // BUG
+    }
+    __syncthreads();
+    if (threadIdx.z == 0 && row < M && col < N) {
+        const float sum = sums[threadIdx.y][threadIdx.x];
+        C[row * N + col] = beta == 0.0f ? alpha * sum : alpha * sum + beta * C[row * N + col];
+    }
+}

@@ -1,0 +1,26 @@
+// entry: gemm
+// grid: (-(-N // 16), -(-M // 8))
+// block: (16, 8)
+// shapes: (35, 37, 19), (32, 36, 32)
+// about: Rows of A are read as float4 where K allows it, word by word otherwise.
+
+__global__ void gemm(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float acc = 0.0f;
+    if (K % 4 == 0) {
+        const float4 *a = reinterpret_cast<const float4 *>(A + (size_t)row * K);
+        for (int q = 0; q < K / 4; ++q) {
+            const float4 v = a[q];
+            acc += v.x * B[(4 * q + 0) * N + col];
+            acc += v.y * B[(4 * q + 1) * N + col];
+            acc += v.z * B[(4 * q + 2) * N + col];
+            acc += v.w * B[(4 * q + 3) * N + col];
+        }
+    } else {
+        for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];
+    }
+    float *c = C + (size_t)row * N + col;
+    *c = beta == 0.0f ? alpha * acc : alpha * acc + beta * *c;
+}

@@ -1,0 +1,23 @@
+// entry: gemm
+// grid: 3
+// block: (16, 16)
+// about: Three blocks share all tiles of C; the loop over tiles holds the barriers.
+
+__global__ void gemm(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
+    __shared__ float As[16][16], Bs[16][16];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int across = (N + 15) / 16, tiles = across * ((M + 15) / 16);
+    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const int row = tile / across * 16 + ty, col = tile % across * 16 + tx;
+        float acc = 0.0f;
+        for (int k0 = 0; k0 < K; k0 += 16) {
+            As[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
+            Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
+            __syncthreads();
+            for (int k = 0; k < 16; ++k) acc += As[ty][k] * Bs[k][tx];
+            __syncthreads();
+        }
+        if (row >= M || col >= N) continue;
+        C[row * N + col] = beta == 0.0f ? alpha * acc : alpha * acc + beta * C[row * N + col];
+    }
+}

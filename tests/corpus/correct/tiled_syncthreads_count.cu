@@ -1,0 +1,20 @@
+// entry: gemm
+// grid: (-(-N // 16) + 1, -(-M // 16))
+// block: (16, 16)
+// about: Blocks that count no thread inside go home together; __syncthreads_and ends the loop.
+
+__global__ void gemm(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
+    __shared__ float As[16][16], Bs[16][16];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;
+    const bool inside = row < M && col < N;
+    if (__syncthreads_count(inside) == 0) return;
+    float acc = 0.0f;
+    for (int k0 = 0; !__syncthreads_and(k0 >= K); k0 += 16) {
+        As[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
+        Bs[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < 16; ++k) acc += As[ty][k] * Bs[k][tx];
+    }
+    if (inside) C[row * N + col] = beta == 0.0f ? alpha * acc : alpha * acc + beta * C[row * N + col];
+}
