@@ -8,13 +8,14 @@ from html import escape
 
 import numpy as np
 
-from gemm_lab.compiler import CompileError
+from gemm_lab.compiler import CompileError, compile_ptx
 from gemm_lab.kernels import GemmKernel
 from gemm_lab.run import Finding, Run
 
-# Small, ragged, lopsided, larger than a tile in one direction only, and one that fits every tile.
-SHAPES = ((1, 1, 1), (3, 3, 431), (35, 79, 19), (33, 32, 32), (64, 64, 64), (100, 100, 100), (130, 67, 45))
-SCALARS = ((1.0, 0.0), (0.75, -1.5))    # (alpha, beta): once C must not be read, once it must
+# Small, ragged, lopsided, larger than a tile in one direction only, wider than a byte, and one that fits every tile.
+SHAPES = ((1, 1, 1), (3, 3, 431), (2, 300, 5), (35, 79, 19), (33, 32, 32), (64, 64, 64), (100, 100, 100), (130, 67, 45))
+# (alpha, beta), for every other shape each pair: once C must not be read, once it must.
+SCALARS = (((0.75, 0.0), (-0.5, -1.5)), ((1.0, 0.0), (1.0, 1.0)))
 UNIT_ROUNDOFF = 2.0**-24                # of float32
 
 
@@ -95,16 +96,17 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
     is reported once, for the first problem that shows it. A source that does not compile is a failed Verdict, and no
     exception.
     """
-    problems = [Problem(*shape, *scalars) for shape in (shapes or SHAPES) for scalars in SCALARS]
+    problems = [Problem(*shape, *scalars) for n, shape in enumerate(shapes or SHAPES) for scalars in SCALARS[n % 2]]
     failures: dict[tuple, Failure] = {}
     by_beta: dict[float, Run] = {}    # the last run for each beta; budgets do without the FMAs that beta*C adds
     try:
+        compile_ptx(kernel.source, kernel.entry)    # a mistyped entry is no defect of the kernel: ValueError
         for problem in problems:
             run, wrong = _try(kernel, problem)
             by_beta[problem.beta] = run
             for failure in [*_from_findings(run.findings, problem), *wrong]:
                 failures.setdefault((failure.kind, failure.lines), failure)
-        if budgets:
+        if budgets and by_beta[0.0].completed:
             failures |= {("over-budget", name): f for name, f in _over_budget(kernel, by_beta[0.0], budgets)}
     except CompileError as error:
         lines = tuple(d.line for d in error.diagnostics if d.line and d.severity == "error")
@@ -114,7 +116,10 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
 
 def _try(kernel: GemmKernel, problem: Problem) -> tuple[Run, list[Failure]]:
     A, B, C = inputs(problem)
-    run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check")
+    try:
+        run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check")
+    except ValueError as error:    # A, B and C are right, so it is the kernel's signature, its block or its grid
+        return Run(None, completed=False), [Failure("unsupported", f"the kernel cannot be launched: {error}", problem)]
     wrong = wrong_values(run.C, A, B, C, problem) if run.completed else None
     return run, [wrong] if wrong else []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 
 import numpy as np
 import pytest
@@ -77,6 +78,25 @@ def test_a_source_that_does_not_compile_is_a_verdict():
     near = line_of(broken, "float acc = 0.0f")
     assert verdict.lines and min(abs(n - near) for n in verdict.lines) <= 1
     assert "expected a" in verdict.report()    # the compiler's own words
+
+
+@pytest.mark.parametrize("kernel, words", [
+    (gl.CudaGemm(gl.Naive().source, "naive<true>", lambda M, N: (N // 32, M // 32), 32), "grid .* is \\(0, 0\\)"),
+    (gl.CudaGemm("__global__ void __launch_bounds__(64) k() {}", "k", lambda M, N: 1, 32), "the kernel takes 0"),
+    (TILED.edited(("__global__ void", "__global__ void __launch_bounds__(64)")), "__launch_bounds__ allow 64"),
+])
+def test_a_kernel_that_cannot_be_launched_is_a_verdict(kernel, words):
+    verdict = gl.check(kernel, [(20, 20, 20)], budgets={"shared_load_words": 0})
+    assert verdict.kinds == {"unsupported"} and re.search(words, verdict.report())
+
+
+def test_a_mistyped_entry_is_an_error_and_no_verdict():
+    with pytest.raises(ValueError, match="no kernel is named 'naiv'; this source has naive"):
+        gl.check(gl.CudaGemm(gl.Naive().source, "naiv", lambda M, N: 1, 32))
+
+
+def test_alpha_matters_even_where_beta_is_zero():
+    assert gl.check(gl.Naive().edited(("? alpha * acc :", "? acc :")), [(5, 6, 7)]).kinds == {"wrong-values"}
 
 
 def test_budgets():

@@ -26,8 +26,8 @@ LACKING = {    # what the checker lacks -> the kernels whose defect needs it
         "naive_blocks_overlap naive_column_in_a_byte naive_grid_stride_too_short naive_one_column_twice "
         "naive_scales_a_in_place naive_shift_precedence reg1d_rows_too_many_for_the_grid reg1d_strips_overlap "
         "reg2d_warp_rows split_k_no_barrier split_k_plain_additions split_k_prepared_by_one_block "
-        "split_k_ticket_too_early split_k_without_atomics split_k_without_turns tiled_groups_mixed_up "
-        "warp_all_lanes_write",
+        "split_k_ticket_too_early split_k_without_atomics split_k_without_turns tiled_column_in_a_byte "
+        "tiled_groups_mixed_up warp_all_lanes_write",
     "it takes __threadfence for granted": "split_k_no_fence",
     "optimised PTX has no uninitialized registers any more: the compiler has chosen a value":
         "naive_no_return_value naive_old_value_uninitialized naive_pointer_uninitialized naive_sum_uninitialized "
@@ -37,10 +37,6 @@ LACKING = {    # what the checker lacks -> the kernels whose defect needs it
     "it does not know which words of local memory were written": "naive_memset_of_eight_bytes tiled_not_shared",
     "it does not compare the mask of a shuffle with the lanes that come":
         "warp_lanes_leave_before_shuffle warp_mask_of_the_other_half warp_shuffle_half_mask warp_shuffle_in_branch",
-    "its battery has no alpha other than 1 together with beta = 0": "naive_alpha_forgotten",
-    "its battery has no beta = 1": "naive_switch_without_break",
-    "its battery has no matrix of more than 256 columns": "tiled_column_in_a_byte",
-    "it raises ValueError for a kernel that no GPU could launch": "naive_launch_bounds tiled_too_much_shared",
 }
 NOT_YET = {f"broken/{name}": f"the checker: {reason}" for reason, names in LACKING.items() for name in names.split()}
 

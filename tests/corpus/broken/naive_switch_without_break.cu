@@ -1,6 +1,7 @@
 // entry: gemm
 // grid: (-(-N // 16), -(-M // 16))
 // block: (16, 16)
+// shapes: default
 // defect: // BUG
 // kinds: wrong-values
 // about: The case beta = 1 falls through and overwrites C.
