@@ -10,12 +10,14 @@ from operator import add
 
 import numpy as np
 
+from gemm_lab.arguments import checked_kernel, checked_sizes
 from gemm_lab.counts import WARP, Counts
 from gemm_lab.run import Run
 from gemm_lab.views import LEFT, View, code_cell, element, shorten, table
 
 ELSEWHERE = 0    # the line of what the compiler ascribes to no line of this source
 SOURCE_WIDTH = 66
+RUN_OPTIONS = ("alpha", "beta", "mode", "schedule", "step_limit")
 PTX_NOTE = "requests and wavefronts of shared memory are the PTX's, before ptxas merges neighbouring loads"
 
 
@@ -58,16 +60,29 @@ def annotate(kernel, M: int, N: int, K: int, per_fma: bool = False, lines: tuple
 
     per_fma      show words per FMA of a thread, and requests, sectors and wavefronts per FMA of a warp, not totals
     lines        (first, last): show these lines only; the totals still count all
-    run_options  go to `kernel.run`: beta, mode, schedule, step_limit
+    run_options  go to `kernel.run`: alpha, beta, mode, schedule, step_limit
 
-    Raises what `kernel.run` raises. Counts do not depend on the values of the matrices.
+    Counts do not depend on the values of the matrices.
+
+    Raises ValueError for bad arguments, and what `kernel.run` raises.
     """
+    checked_kernel(kernel)
+    M, N, K = checked_sizes(M, N, K)
+    _check_options(run_options)
     rng = np.random.default_rng(0)
     A, B, C = (rng.standard_normal(shape, dtype=np.float32) for shape in ((M, K), (K, N), (M, N)))
     if run_options.get("beta", 0.0) == 0.0:
         C = None
     run = kernel.run(A, B, C, backend="emulator", **run_options)
     return Annotation(kernel.label, kernel.source, (M, N, K), run, per_fma, lines)
+
+
+def _check_options(options: Mapping) -> None:
+    if "backend" in options:
+        raise ValueError(f"backend is {options['backend']!r}; annotate needs counts by line, which the emulator alone "
+                         "has: leave backend out")
+    if unknown := [name for name in options if name not in RUN_OPTIONS]:
+        raise ValueError(f"annotate has no option {unknown[0]!r}; it passes on {', '.join(RUN_OPTIONS)}")
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from gemm_lab import gpu
+from gemm_lab.arguments import checked_kernels
 from gemm_lab.kernels import GemmKernel, Naive, RegisterTiling1D, SharedTiling
 from gemm_lab.records import CUBLAS, Measurements, Row, Size, load, record_name, source_hash, triple
 
@@ -89,12 +90,7 @@ def _bar(total: int):
 
 
 def _checked_kernels(kernels) -> list[GemmKernel]:
-    several = [kernels] if isinstance(kernels, GemmKernel) else list(kernels)
-    if not several:
-        raise ValueError("no kernels to time; give one, such as gl.Naive(), or a list")
-    for kernel in several:
-        if not isinstance(kernel, GemmKernel):
-            raise ValueError(f"{kernel!r} is not a kernel; give gl.Naive(), gl.CudaGemm(...) and the like")
+    several = checked_kernels(kernels)
     labels = [kernel.label for kernel in several]
     if doubled := sorted({label for label in labels if labels.count(label) > 1}):
         raise ValueError(f"two kernels are called {doubled[0]!r}; give one a label of its own")

@@ -8,11 +8,13 @@ from __future__ import annotations
 import argparse
 import ast
 import sys
+from math import isfinite, prod
 from pathlib import Path
 
-from gemm_lab import __version__, closed_forms, kernels
+from gemm_lab import __version__, closed_forms, kernels, launch
 
 COURSE_KERNELS = ("Naive", "SharedTiling", "RegisterTiling1D")
+MAX_ELEMENTS = 2**28    # of a matrix to check: 1 GB, and a check holds several, some of them in double precision
 
 
 def main(words: list[str] | None = None) -> int:
@@ -23,6 +25,9 @@ def main(words: list[str] | None = None) -> int:
         return options.run(options)
     except (ValueError, OSError) as error:
         print(f"gemm-lab: {error}", file=sys.stderr)
+        return 2
+    except MemoryError:
+        print("gemm-lab: there is not enough memory for this: choose smaller sizes", file=sys.stderr)
         return 2
     except (RuntimeError, CompileError) as error:  # NoGpu and NoCompiler say what to install
         print(f"gemm-lab: {error}", file=sys.stderr)
@@ -73,16 +78,27 @@ def add_check(commands) -> None:
 
 def check(options) -> int:
     import gemm_lab as gl
-    if options.shape and not all(len(shape) == 3 for shape in options.shape):
-        raise ValueError("--shape takes three whole numbers: M,N,K")
+    for shape in options.shape or ():
+        check_shape(shape)
     verdict = gl.check(kernel_of(options), options.shape, dict(options.budget or ()))
     print(verdict.report())
     return 0 if verdict.passed else 1
 
 
+def check_shape(shape: tuple[int, ...]) -> None:
+    """ValueError unless a shape is (M, N, K) and a check of it can end."""
+    if len(shape) != 3:
+        raise ValueError(f"--shape takes three whole numbers, M,N,K; got {','.join(map(str, shape))}")
+    M, N, K = shape
+    if prod(shape) > launch.EMULATOR_MAX_FMA or max(M * K, K * N, M * N) > MAX_ELEMENTS:
+        raise ValueError(f"--shape {M},{N},{K} is too large to check: it has {prod(shape):,} FMAs and up to "
+                         f"{max(M * K, K * N, M * N):,} elements in a matrix; the emulator takes at most "
+                         f"{launch.EMULATOR_MAX_FMA:,} FMAs and {MAX_ELEMENTS:,} elements")
+
+
 def kernel_of(options) -> kernels.CudaGemm:
     """The kernel that the options of `check` describe."""
-    source = kernels.read_source(options.file)
+    source = source_of(options.file)
     if options.like and (options.block or options.tile):
         raise ValueError("--like already gives the block and the tile; leave out --block and --tile")
     if options.like:
@@ -90,8 +106,20 @@ def kernel_of(options) -> kernels.CudaGemm:
     if not options.block:
         raise ValueError("the launch geometry is missing: --block 16,16, or --like \"SharedTiling(TILE=16)\"")
     grid = grid_of_tiles(options.tile or default_tile(options.block))
-    entry = options.entry or only_entry(source)
+    entry = options.entry or only_entry(source, options.file)
     return kernels.CudaGemm(source, entry, grid, options.block, options.shared_bytes, options.file.name)
+
+
+def source_of(file: Path) -> str:
+    """The text of a kernel file; ValueError where it is no text or holds no kernel."""
+    try:
+        source = kernels.read_source(file)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is not UTF-8 text (byte {error.start + 1} is 0x{error.object[error.start]:02x}): "
+                         "save it as UTF-8") from None
+    if "__global__" not in source:
+        raise ValueError(f"{file} has no kernel: no function is marked __global__")
+    return source
 
 
 def default_tile(block: tuple[int, ...]) -> tuple[int, int]:
@@ -107,11 +135,14 @@ def grid_of_tiles(tile: tuple[int, ...]):
     return lambda M, N: (closed_forms.blocks_along(N, columns), closed_forms.blocks_along(M, rows), 1)
 
 
-def only_entry(source: str) -> str:
+def only_entry(source: str, file: Path) -> str:
+    """The name of a file's kernel, if it has one alone."""
     from gemm_lab.compiler import entries
     names = entries(source)
-    if len(names) != 1:
-        raise ValueError(f"the file has {len(names)} kernels ({', '.join(names)}): choose one with --entry")
+    if not names:
+        raise ValueError(f"{file} has no kernel that can be seen; give its name with --entry")
+    if len(names) > 1:
+        raise ValueError(f"{file} has {len(names)} kernels ({', '.join(names)}): choose one with --entry")
     return names[0]
 
 
@@ -147,9 +178,12 @@ def budget(text: str) -> tuple[str, float]:
     """The argument type "registers=64"."""
     name, _, limit = text.partition("=")
     try:
-        return name, float(limit)
+        number = float(limit)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=LIMIT, such as registers=64") from None
+        number = float("nan")
+    if not isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=LIMIT with a finite number, such as registers=64")
+    return name, number
 
 
 # --- bench

@@ -5,11 +5,13 @@ A notebook that nobody has filled in runs through as well: `value=None` is "no g
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from numbers import Real
 
 CLOSE = 1.05        # a guess within 5 % counts as right: nobody is asked for more digits
 LEAST, MOST = 1e-100, 1e100    # what is taken for a number: ratios of such numbers neither vanish nor overflow
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
 MANIFOLD = 1.5      # from here on "a factor of", below "percent"
 
 _session: dict[str, Guess | Comparison] = {}
@@ -19,7 +21,8 @@ def guess(label: str, value: float | str | None = None, because: str = "", lesso
     """Write down a guess before running: a number or a word, and the reason in one line.
 
     label   what is guessed, with its unit: "words read per output"; a second guess of that label replaces the first
-    value   a number ("2,048" is one, too), a word for a choice, or None for "not yet"
+    value   a number ("2,048" is one, too), a word for a choice, or None for "not yet"; in "1,5" the comma separates
+            no thousands, so that one is reported
     lesson  groups guesses for `plot_guesses`
 
     Never raises for a value: an unusable one is reported when the guess is shown.
@@ -50,9 +53,10 @@ def _read(value) -> float | str | None:
     if isinstance(value, str):
         text = value.strip()
         try:
-            value = float(text.replace(",", "").replace("_", ""))
+            number = float(text.replace(",", "").replace("_", ""))
         except ValueError:
             return text or None
+        value = None if _misplaced_comma(text) else number
     if not isinstance(value, Real) or isinstance(value, bool):
         return None
     try:
@@ -64,10 +68,19 @@ def _read(value) -> float | str | None:
     return int(value) if number.is_integer() else number
 
 
+def _misplaced_comma(text: str) -> bool:
+    """Whether a number has a comma that separates no thousands: "1,5" is 1.5 to some readers and 15 to others."""
+    return "," in text and not THOUSANDS.fullmatch(text)
+
+
 def _complaint(value) -> str:
     """Why a value that was given cannot be used; empty for a usable or an absent one."""
     blank = value is None or value is ... or isinstance(value, str) and not value.strip()
-    return "" if blank or _read(value) is not None else f"{value!r} is neither a finite number nor a word"
+    if blank or _read(value) is not None:
+        return ""
+    if isinstance(value, str) and _misplaced_comma(value.strip()):
+        return f"{value!r} has a comma that separates no thousands: write 1.5 with a point, 1500 or 1,500 for thousands"
+    return f"{value!r} is neither a finite number nor a word"
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,7 +147,7 @@ class Comparison:
         if value is None:
             return ""
         if isinstance(actual, str):
-            return "as you said" if str(value).casefold() == actual.casefold() else "not as you said"
+            return "as you said" if same_words(str(value), actual) else "not as you said"
         if isinstance(value, str):
             return "the answer is a number, the guess a word: write it without quotes"
         if value == actual:
@@ -146,6 +159,12 @@ class Comparison:
         if self.guess.value is None:
             return f"{self.guess}; {answer}"
         return f"{self.label}: you: {shown(self.guess.value)}; {answer}; {self.verdict}"
+
+
+def same_words(guess: str, answer: str) -> bool:
+    """Whether a guess says the answer: "pipe" and "the load/store pipe" both say "load/store pipe"."""
+    said, right = (set(re.findall(r"\w+", text.casefold())) for text in (guess, answer))
+    return bool(said) and (said <= right or right <= said)
 
 
 def off_by(ratio: float) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from html import escape
 
+from gemm_lab.arguments import checked_kernel
 from gemm_lab.compiler.sass import opcode
 from gemm_lab.source_views import several
 from gemm_lab.views import LEFT, View, code_cell, element, shorten, table
@@ -32,7 +33,7 @@ def show_sass(kernel, line: int | None = None, grep: str | None = None, arch: st
     Needs no GPU. Raises CompileError, NoCompiler, ValueError for a line without machine code.
     """
     from gemm_lab.compiler import sass_by_line
-    compiled = kernel.compile(arch)
+    compiled = checked_kernel(kernel).compile(arch)
     by_line = {n: tuple(code) for n, code in sorted(sass_by_line(compiled).items())}
     if line is not None and line not in by_line:
         raise ValueError(f"line {line} of {kernel.label} became no machine code; lines that did: "

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 
+from gemm_lab.arguments import checked_kernel
 from gemm_lab.counts import WARP
 from gemm_lab.gpu_facts import ComputeCapability, Gpu
 from gemm_lab.hardware import compute_capabilities, find_gpu
@@ -62,11 +63,11 @@ def occupancy(kernel, gpu: str | Gpu) -> Occupancy:
     """The occupancy of a kernel on a GPU: a `Gpu` or its name in `gl.gpus`.
 
     The kernel is compiled for that GPU, without needing one, to learn its registers and static shared memory. Its
-    dynamic shared memory may reach the opt-in limit, since a launch can ask for that. Raises ValueError for a GPU that
-    the catalogue or the compiler does not know.
+    dynamic shared memory may reach the opt-in limit, since a launch can ask for that. Raises ValueError for what is no
+    kernel, and for a GPU that the catalogue or the compiler does not know.
     """
     gpu = find_gpu(gpu)
-    compiled = kernel.compile(gpu.arch)
+    compiled = checked_kernel(kernel).compile(gpu.arch)
     return occupancy_of(prod(kernel.block), compiled.registers, compiled.shared_bytes, kernel.shared_bytes, gpu,
                         opt_in=True)
 

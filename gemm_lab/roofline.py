@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
+from gemm_lab.arguments import checked_kernel, checked_sizes
 from gemm_lab.counts import SECTOR_BYTES, WORD_BYTES, Counts
 from gemm_lab.hardware import Gpu, find_gpu
 from gemm_lab.run import Run
@@ -27,11 +28,13 @@ FP32, DRAM, L2, PIPE = "FP32 peak", "DRAM", "L2", "load/store pipe"
 
 def gemm_flops(M: int, N: int, K: int) -> int:
     """2MNK: a multiplication and an addition for each term of each element of C."""
+    M, N, K = checked_sizes(M, N, K)
     return 2 * M * N * K
 
 
 def matrix_bytes(M: int, N: int, K: int, beta: float = 0.0) -> int:
     """Bytes of A and B read and C written once each; with beta not 0, C is read as well."""
+    M, N, K = checked_sizes(M, N, K)
     return WORD_BYTES * (M * K + K * N + M * N * (2 if beta else 1))
 
 
@@ -145,8 +148,8 @@ def roofline(kernel, M: int, N: int, K: int, gpu: str | Gpu, beta: float = 0.0, 
     (or its counts) of this kernel at this size. `w` is a recorded hardware value and has precedence. Raises ValueError
     where the run's counts contradict the closed forms: it was another kernel or another size.
     """
-    if min(M, N, K) < 1:
-        raise ValueError(f"M, N, K = {M}, {N}, {K}; each must be at least 1")
+    checked_kernel(kernel)
+    M, N, K = checked_sizes(M, N, K)
     if w is not None and not w > 0:
         raise ValueError(f"w = {w!r}; the wavefronts per warp-FMA must be more than 0")
     gpu = find_gpu(gpu)

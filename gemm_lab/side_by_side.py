@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gemm_lab.arguments import checked_kernel, checked_sizes
 from gemm_lab.counts import Counts
 from gemm_lab.kernels import GemmKernel
 from gemm_lab.records import FFMA, CounterRow, recorded_counters, size_text
@@ -61,6 +62,8 @@ def compare_counters(kernel: GemmKernel, M: int, N: int, K: int, beta: float = 0
 
     ValueError if this kernel was not recorded at this size with this beta.
     """
+    checked_kernel(kernel)
+    M, N, K = checked_sizes(M, N, K)
     recorded = find(recorded_counters(device), kernel.label, (M, N, K), beta)
     counts = emulated_counts(kernel, M, N, K, beta)
     rows = tuple((name, getattr(counts, name), recorded.counters.get(metric)) for name, metric in SAME_AS.items())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from html import escape
 
+from gemm_lab.arguments import checked_kernel
 from gemm_lab.views import LEFT, View, code_cell, element, table
 
 CONTEXT = 2         # unchanged lines shown around a change
@@ -14,6 +15,7 @@ CONTEXT = 2         # unchanged lines shown around a change
 
 def show_source(kernel, lines: tuple[int, int] | None = None) -> Source:
     """The source of a kernel with line numbers. `lines` = (first, last) shows a part."""
+    checked_kernel(kernel)
     first, last = lines or (1, len(kernel.source.splitlines()))
     if not 1 <= first <= last:
         raise ValueError(f"lines is {lines!r}; it must be (first, last), counted from 1")
@@ -67,6 +69,8 @@ def show_diff(before, after, context: int = CONTEXT) -> Diff:
 
     Template arguments and geometry are compared as well: kernels of one file differ in nothing else.
     """
+    checked_kernel(before, "before")
+    checked_kernel(after, "after")
     lines = tuple(_diff(before.source.splitlines(), after.source.splitlines(), context))
     changed = [f"{name}: {old} → {new}" for name, old, new in (
         ("kernel", before.entry, after.entry), ("geometry", _geometry(before), _geometry(after)),

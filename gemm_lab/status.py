@@ -16,7 +16,7 @@ class Status:
 
     gpu        the GPU in use, None without one; `gpu_missing` then says why, and what helps
     compiler   the version of NVRTC, None without one; `compiler_missing` then says why
-    emulator   the emulator's back end, "numpy" or "llvm"
+    emulator   the emulator's back end, "numpy" or "llvm", None where none can be chosen; `emulator_missing` says why
     recorded   the devices whose measurements ship, with the date
     """
 
@@ -24,15 +24,16 @@ class Status:
     gpu_missing: str | None
     compiler: str | None
     compiler_missing: str | None
-    emulator: str
+    emulator: str | None
+    emulator_missing: str | None
     recorded: tuple[str, ...]
 
     def rows(self) -> list[tuple[str, str]]:
         """The banner's lines: a heading and a text each."""
         compiler = f"NVRTC {self.compiler}: CUDA C++ is compiled here, no GPU needed" if self.compiler else \
             f"none: {self.compiler_missing}"
-        emulator = f"kernels run, are counted and checked on the CPU ({self.emulator} back end)" if self.compiler else \
-            "needs the compiler"
+        emulator = f"none: {self.emulator_missing}" if self.emulator_missing else "needs the compiler" \
+            if not self.compiler else f"kernels run, are counted and checked on the CPU ({self.emulator} back end)"
         return [("GPU", str(self.gpu) if self.gpu else f"none: {self.gpu_missing}"), ("Compiler", compiler),
                 ("Emulator", emulator), ("Recorded", ", ".join(self.recorded) or "nothing")]
 
@@ -48,7 +49,7 @@ def status() -> Status:
     version, missing = compiler_version(), None
     if version is None:
         missing = _compiler_fault()
-    return Status(gpu.device() if gpu.available() else None, gpu.reason(), version, missing, emulator_backend(),
+    return Status(gpu.device() if gpu.available() else None, gpu.reason(), version, missing, *emulator_backend(),
                   tuple(f"{device} ({recorded(device).date})" for device in shipped_devices()))
 
 
@@ -70,6 +71,11 @@ def _compiler_fault() -> str:
     return "unknown"
 
 
-def emulator_backend() -> str:
-    """The emulator's back end, as GEMM_LAB_EMULATOR chooses it."""
-    return os.environ.get("GEMM_LAB_EMULATOR") or "numpy"
+def emulator_backend() -> tuple[str | None, str | None]:
+    """The emulator's back end, as GEMM_LAB_EMULATOR chooses it, or None and why that cannot be."""
+    from gemm_lab.emulator.emulate import back_end
+    try:
+        back_end()
+    except ValueError as error:
+        return None, str(error)
+    return os.environ.get("GEMM_LAB_EMULATOR") or "numpy", None

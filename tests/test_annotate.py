@@ -11,6 +11,7 @@ import gemm_lab as gl
 from gemm_lab.annotate import Annotation
 from gemm_lab.compiler.sass import opcode
 from gemm_lab.counts import Counts
+from gemm_lab.kernels import GemmKernel
 from gemm_lab.run import Finding, Run
 
 ZERO = Counts.zero()
@@ -29,7 +30,7 @@ def run(by_line, **more):
 
 
 @dataclass
-class StandIn:
+class StandIn(GemmKernel):
     """A kernel that does what it is told."""
 
     source: str = SOURCE
@@ -255,3 +256,18 @@ def test_machine_code_of_one_line_is_listed():
     assert view._repr_html_().count("LDS.128 R") == 8
     with pytest.raises(ValueError, match="became no machine code"):
         gl.show_sass(kernel, line=1)
+
+
+# ---- options
+
+
+@pytest.mark.parametrize("backend", ["gpu", "emulator", None])
+def test_annotate_chooses_the_backend_itself(backend):
+    with pytest.raises(ValueError, match=f"^backend is {backend!r}; .*leave backend out"):
+        gl.annotate(StandIn(), 8, 8, 32, backend=backend)
+
+
+@pytest.mark.parametrize("name", ["A", "C", "lines_", "seed"])
+def test_an_option_that_the_run_has_not_is_named(name):
+    with pytest.raises(ValueError, match=f"no option '{name}'; it passes on alpha, beta, mode, schedule, step_limit"):
+        gl.annotate(StandIn(), 8, 8, 32, **{name: 1})

@@ -128,3 +128,49 @@ def test_what_is_missing_is_one_line_and_status_1(error, monkeypatch, capsys):
     monkeypatch.setattr(cli, "status", fail)
     assert cli.main(["status"]) == 1
     assert capsys.readouterr().err == f"gemm-lab: {error}\n"
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path, capsys):
+    path = tmp_path / "latin.cu"
+    path.write_bytes(b"// \xe9t\xe9\n" + GOOD.encode())
+    assert cli.main(["check", str(path), "--block", "4,4", *SHAPE]) == 2
+    assert capsys.readouterr().err == f"gemm-lab: {path} is not UTF-8 text (byte 4 is 0xe9): save it as UTF-8\n"
+
+
+@pytest.mark.parametrize("text", ["", "\n", "int f() { return 1; }", "// nothing"])
+@pytest.mark.parametrize("how", [["--block", "4,4"], ["--block", "4,4", "--entry", "k"], ["--like", "Naive"]])
+def test_a_file_without_a_kernel_says_so(text, how, source, capsys):
+    path = source(text)
+    assert cli.main(["check", path, *how, *SHAPE]) == 2
+    assert capsys.readouterr().err == f"gemm-lab: {path} has no kernel: no function is marked __global__\n"
+
+
+@pytest.mark.parametrize("name, says", [("bogus", "GEMM_LAB_EMULATOR is 'bogus'"), ("", "numpy back end"),
+                                        ("numpy", "numpy back end")])
+def test_status_knows_the_back_ends(name, says, monkeypatch, capsys):
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", name)
+    assert cli.main(["status"]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if "Emulator" in line)
+    assert says in line and "bogus back end" not in line
+
+
+@pytest.mark.parametrize("shape", ["99999,99999,99999", "300000,300000,1", "1,300000,300000", "300000,1,300000"])
+def test_a_shape_that_is_too_large_is_refused_before_its_matrices_are_made(shape, source, capsys):
+    assert cli.main(["check", source(GOOD), "--block", "4,4", "--shape", shape]) == 2
+    text = capsys.readouterr().err
+    assert text.startswith(f"gemm-lab: --shape {shape} is too large to check") and text.count("\n") == 1
+
+
+def test_too_little_memory_is_one_line(monkeypatch, capsys):
+    def fail(options):
+        raise MemoryError
+    monkeypatch.setattr(cli, "status", fail)
+    assert cli.main(["status"]) == 2
+    assert capsys.readouterr().err == "gemm-lab: there is not enough memory for this: choose smaller sizes\n"
+
+
+@pytest.mark.parametrize("limit", ["nan", "inf", "-inf", "NaN", "", "many"])
+def test_a_budget_is_a_finite_number(limit, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["check", "f", "--block", "4", "--budget", f"registers={limit}"])
+    assert "is not NAME=LIMIT with a finite number" in capsys.readouterr().err

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gemm_lab as gl
 from gemm_lab import compiler
 from gemm_lab.compiler import CompileError, NoCompiler, compile_kernel, compile_ptx, entries, nvrtc, sass, scan
 from gemm_lab.compiler.headers import PRELUDE, headers
@@ -397,7 +398,8 @@ def test_wrong_template_arguments_name_the_parameters(entry):
 
 
 @pytest.mark.parametrize("source, entry, words", [
-    (K + "__global__ void k(int *C) { C[0] = 1; }", "k", "overloaded"), (K, "k<3>", "does not name a kernel"),
+    (K + "__global__ void k(int *C) { C[0] = 1; }", "k", "overloaded"),
+    (K, "k<3>", 'k is no template in this source: name it "k"'),
     (K + "__device__ void f() { }", "f", "has k"), ("__global__ void k(float *C);", "k", "body is missing"),
     (K, "", "must name a kernel"), (K, "k; int x", "must name a kernel"),
     (K, "k\nfoo", "must name a kernel"), (K, "k\0", "must name a kernel")])
@@ -665,3 +667,56 @@ def test_true_errors_are_found_beside_host_code(source, words):
 def test_host_code_that_cannot_be_left_out_is_named():
     diagnostic, = error_of("\nstruct S { float v; S() { } __device__ float get() { return v; } };\n" + K).diagnostics
     assert diagnostic.line == 2 and "this is host code" in diagnostic.message
+
+
+# --- nothing is read from disk
+
+
+@pytest.mark.parametrize("include", [
+    '#include "{}"', "#include <{}>", '  #  include "{}" // words', '#define F "{}"\n#include F',
+    "#define S(x) #x\n#include S({})", '#include \\\n"{}"'])
+def test_a_file_of_the_machine_is_never_opened(include, tmp_path):
+    path = tmp_path / "secret.h"
+    path.write_text("__device__ float secret() { return 1.0f; }\n")
+    source = include.format(path.as_posix()) + "\n__global__ void k(float *a) { a[0] = secret(); }"
+    with pytest.raises(CompileError) as caught:
+        compile_ptx(source, "k")
+    text = str(caught.value)
+    assert f"{path.as_posix()} is a file of this machine and cannot be included" in text
+    assert "gemm_lab's header" not in text and "return 1.0f" not in text and "copy what you need" in text
+
+
+def test_a_file_beside_the_kernel_is_not_opened_either(tmp_path, monkeypatch):
+    (tmp_path / "near.h").write_text("__device__ float near() { return 1.0f; }\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("near.h", "./near.h", f"../{tmp_path.name}/near.h"):
+        with pytest.raises(CompileError, match="could not open source file"):
+            compile_ptx(f'#include "{name}"\n__global__ void k(float *a) {{ a[0] = near(); }}', "k")
+
+
+def test_a_path_that_is_not_included_does_no_harm():
+    source = '// see </usr/include/x.h>, /etc/passwd\n__global__ void k(float *a) { printf("/tmp/x"); a[0] = 6/2/3; }'
+    assert compile_ptx(source, "k").diagnostics == ()
+
+
+# --- long lines, and a template that is none
+
+
+@pytest.mark.parametrize("line", ["x+1;" * 25_000, " " * 60_000 + "x+1;", "q" * 100_000 + "+1;",
+                                  "x+1;" + " " * 100_000])
+def test_the_message_about_a_long_line_is_short_and_shows_the_place(line):
+    with pytest.raises(CompileError) as caught:
+        compile_ptx("__global__ void k(float *a) {" + line + "}", "k")
+    text = str(caught.value)
+    assert len(text) < 20_000 and max(map(len, text.splitlines())) < 600
+    shown, *caret = text.splitlines()[3:5]
+    if len(line) < 2**16:           # beyond, the compiler's columns overflow
+        assert shown[caret[0].index("^")] == "x"
+    else:
+        assert caret in ([], [""]) and shown.endswith("...")
+
+
+def test_a_template_that_became_a_function_is_named_without_arguments():
+    kernel = gl.SharedTiling(16).with_source("__global__ void shared_tiling(int a) {}")
+    with pytest.raises(ValueError, match='shared_tiling is no template in this source: name it "shared_tiling"$'):
+        kernel.compile()

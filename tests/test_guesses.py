@@ -110,3 +110,28 @@ def test_no_value_ever_raises(value):
     made = gl.guess("anything", value)
     assert "\n" not in repr(made) or isinstance(value, str)
     repr(made.compare(7)), repr(made.compare("slower"))
+
+
+@pytest.mark.parametrize("text", ["1,5", "1,23,456", "12,3e4", "1,", ",5", "1,0000", "1234,567", " 0,25 ", "-1,5"])
+def test_a_comma_that_separates_no_thousands_is_no_guess_and_says_how_to_write_it(text):
+    made = gl.guess("a", text)
+    assert made.value is None and "write 1.5 with a point, 1500 or 1,500 for thousands" in repr(made)
+
+
+@pytest.mark.parametrize(("text", "value"), [("2,048", 2048), ("-1,234,567.5", -1234567.5), ("1,000e3", 10**6),
+                                             ("999", 999), ("1_000", 1000), ("+12,345", 12345)])
+def test_a_comma_before_each_three_digits_separates_thousands(text, value):
+    assert gl.guess("a", text).value == value
+
+
+@pytest.mark.parametrize("text", ["faster, I think", "a,b", "1,5 times"])
+def test_words_may_have_commas(text):
+    assert gl.guess("a", text).value == text
+
+
+@pytest.mark.parametrize("word, answer, verdict", [
+    ("pipe", "load/store pipe", "as you said"), ("the load/store pipe", "load/store pipe", "as you said"),
+    ("Depends, on the order", "depends", "as you said"), ("DRAM", "load/store pipe", "not as you said"),
+    ("row", "column", "not as you said"), ("no", "yes", "not as you said"), ("?!", "yes", "not as you said")])
+def test_words_are_compared_as_a_reader_would(word, answer, verdict):
+    assert gl.guess("which", word).compare(answer).verdict == verdict

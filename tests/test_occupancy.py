@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import gemm_lab as gl
 from gemm_lab.hardware import compute_capabilities
+from gemm_lab.kernels import GemmKernel
 from gemm_lab.occupancy import occupancy_of
 from tests.helpers import table_cells
 
@@ -107,7 +108,8 @@ def test_more_of_a_resource_never_fits_more_blocks(threads, registers, shared, c
 
 def stand_in(**resources):
     """A kernel as far as `occupancy` looks at it, which remembers for what it was compiled."""
-    kernel = SimpleNamespace(block=(16, 32, 1), shared_bytes=0, archs=[])
+    kernel = GemmKernel()
+    kernel.block, kernel.shared_bytes, kernel.archs = (16, 32, 1), 0, []
     kernel.compile = lambda arch: kernel.archs.append(arch) or SimpleNamespace(registers=52, shared_bytes=4096)
     kernel.__dict__.update(resources)
     return kernel

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import math
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -329,3 +331,15 @@ def test_optional_libraries_are_imported_in_one_package_only(library, home):
     importing = [path.relative_to(package) for path in package.rglob("*.py")
                  if re.search(rf"^\s*(import|from) ({library})\b", path.read_text(encoding="utf-8"), re.M)]
     assert importing and {path.parts[0] for path in importing} == {home}
+
+
+@pytest.mark.parametrize("name", ["plot_reads", "plot_roofline", "plot_tflops", "plot_law", "plot_hierarchy",
+                                  "plot_guesses()"])
+def test_without_matplotlib_a_sentence_says_what_to_install_and_what_works(name):
+    code = ("import sys; sys.modules['matplotlib'] = None; import gemm_lab as gl\n"
+            "gl.occupancy, gl.annotate, gl.check, gl.roofline, gl.recorded('H200')._repr_html_()\n"
+            f"gl.{name}")
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = ended.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: The figures need matplotlib (pip install matplotlib). Without it ")
+    assert last.endswith("still work.") and "gl.annotate" in last

@@ -262,3 +262,61 @@ def test_words_are_set_left_and_numbers_right():
     table = html_table(("kernel", "TFLOPS"), [("naive", "1,024.5"), ("tiled", "8")])
     assert '<td style="text-align: left">naive</td><td>1,024.5</td>' in table
     assert table_cells(table) == [["kernel", "TFLOPS"], ["naive", "1,024.5"], ["tiled", "8"]]
+
+
+# --- what a record must not hold
+
+NOT_NUMBERS = ["fast", [1], {}, True, float("nan"), float("inf")]
+
+
+@pytest.mark.parametrize("name", ["spread_ms", "percent_of_cublas", "samples", "launches"])
+@pytest.mark.parametrize("bad", [*NOT_NUMBERS, -1])
+def test_every_number_of_a_timing_is_one(name, bad, tmp_path):
+    record = json.loads(measurements().save(tmp_path / "r.json").read_text())
+    record["rows"][0][name] = bad
+    (tmp_path / "r.json").write_text(json.dumps(record))
+    with pytest.raises(ValueError, match=f"r.json is not a record of timings: {name} of Naive.* a finite number"):
+        load(tmp_path / "r.json")
+
+
+@pytest.mark.parametrize("name", ["device", "driver", "date", "compute_capability", "protocol"])
+def test_every_text_of_a_record_is_one(name):
+    with pytest.raises(ValueError, match=f"{name} is 3; it must be a text"):
+        measurements(**{name: 3})
+
+
+@pytest.mark.parametrize("change", [{"M": "8"}, {"K": 0}, {"kernel": None}, {"source": 3}, {"counters": [1]},
+                                    *({"beta": bad} for bad in NOT_NUMBERS),
+                                    *({"counters": {FFMA: bad}} for bad in [*NOT_NUMBERS, None, -1])])
+def test_a_counter_row_that_cannot_be(change, tmp_path):
+    row = CounterRow("k", 1, 1, 1, 0.0, {FFMA: 1})
+    with pytest.raises(ValueError):
+        replace(row, **change)
+    path = save_counters(tmp_path / "c.json", [row], {})
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"rows": [record["rows"][0] | change]}))
+    with pytest.raises(ValueError, match="c.json is not a record of counters"):
+        load_counters(path)
+
+
+@pytest.mark.parametrize("read", [load, load_counters])
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_json_nested_deeply_is_no_record(read, opening, tmp_path):
+    (tmp_path / "deep.json").write_text(opening * 200_000)
+    with pytest.raises(ValueError, match="deep.json is not a record: its JSON is nested too deeply"):
+        read(tmp_path / "deep.json")
+
+
+def test_a_record_is_not_saved_over_a_folder_nor_below_a_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"is a folder; a record is a file, such as .*bench.json"):
+        measurements().save(tmp_path)
+    with pytest.raises(ValueError, match="r.json cannot be written: "):
+        measurements().save(tmp_path / "file" / "r.json")
+
+
+@pytest.mark.parametrize("ask", [lambda m: m.row(None, 1000), lambda m: m.tflops(3, 1000),
+                                 lambda m: m.select(gl.Naive), lambda m: recorded_law()[None]])
+def test_rows_are_asked_for_by_kernels_or_labels(ask):
+    with pytest.raises(ValueError, match="it must be a kernel such as"):
+        ask(measurements())

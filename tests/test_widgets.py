@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import gemm_lab as gl
+from gemm_lab import kernels
 from gemm_lab.kernels import Naive
 from gemm_lab.widgets import tile_facts
 from gemm_lab.widgets.explorer import CHOICES, TileExplorer
@@ -94,7 +95,7 @@ def test_an_answer_that_comes_too_late_is_dropped(explorer, monkeypatch):
         return [tile_facts.Fact("registers per thread", "late")]
     choose(explorer, **DEFAULT)
     explorer.settle()
-    monkeypatch.setattr("gemm_lab.widgets.explorer._later", slow)
+    monkeypatch.setattr("gemm_lab.widgets.explorer.later_facts", slow)
     choose(explorer, BK=32)
     assert started.wait(5)
     late = explorer._timer
@@ -205,3 +206,26 @@ def test_without_ipywidgets_a_table_says_what_still_works(monkeypatch):
     assert isinstance(table, TileTable)
     assert "pip install ipywidgets" in repr(table) and "gl.occupancy(kernel, gpu) still work" in table._repr_html_()
     assert "64  32 times the minimum" in repr(table)
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("the kernel is not there: restore the file"),
+                                   RuntimeError("NVRTC failed"), ValueError("no such kernel"), OSError()])
+def test_whatever_goes_wrong_in_the_background_is_a_row(monkeypatch, error):
+    def fail(self, arch="sm_90"):
+        raise error
+    monkeypatch.setattr(gl.SharedTiling, "compile", fail)
+    shown = rows(gl.explore_tiles(gl.SharedTiling, 64, 64, 64).settle())
+    assert shown["registers per thread"] == ("not known", str(error) or type(error).__name__)
+    assert PENDING not in shown["occupancy"] + shown["blocks per SM"]
+
+
+def test_a_folder_of_kernels_that_comes_back_is_read_again(monkeypatch, tmp_path):
+    real = kernels.kernel_file
+    explorer = gl.explore_tiles(gl.Naive, 64, 64, 64)
+    monkeypatch.setattr(kernels, "kernel_file", lambda name: tmp_path / name)
+    choose(explorer, coalesced=False)
+    assert "01_naive.cu" in rows(explorer.settle())["registers per thread"][1]
+    monkeypatch.setattr(kernels, "kernel_file", real)
+    choose(explorer, coalesced=True)
+    choose(explorer, coalesced=False)
+    assert rows(explorer.settle())["registers per thread"][0].isdigit()

@@ -166,7 +166,7 @@ def _compile(source: str, entry: str, options: tuple[str, ...]) -> tuple[nvrtc.O
     source = source.removeprefix("\ufeff")      # a byte-order mark
     text, left_out = source, {}
     while True:
-        output = nvrtc.compile_program(text, entry, options, headers.headers(), FILE)
+        output = nvrtc.compile_program(text, entry, options, headers.refused(source) | headers.headers(), FILE)
         found = parse(output.log, source, output.ptx)
         if output.entry is not None and f".entry {output.entry}(" not in output.ptx:
             raise ValueError(f"{entry} is declared, but its body is missing")
@@ -190,6 +190,8 @@ def _fault(source: str, entry: str, log: str, found: list[Diagnostic]) -> Except
     if kernel.template is not None:
         return ValueError(f"entry = {entry!r}, but {name} is a template <{kernel.template}>: name it with one argument "
                           f'for each parameter, "{name}<...>". The compiler says: {about}')
+    if "<" in entry:
+        return ValueError(f'entry = {entry!r}, but {name} is no template in this source: name it "{name}"')
     return ValueError(f"entry = {entry!r} does not name a kernel. The compiler says: {about}")
 
 

@@ -17,6 +17,8 @@ from typing import Literal
 FILE = "kernel.cu"              # the name under which the compiler sees the student's source
 ENTRY_FILE = "__nv_name_map"    # the name under which it speaks of the entry that was asked for
 _SHOWN = 10                     # a message lists this many diagnostics at most
+_WIDTH = 160                    # and this many characters of a source line,
+_WORDS = 500                    # or of a line of the compiler's words, which are long only where they quote the source
 
 _HEAD = re.compile(r"(?:(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\)|(?P<end>At end of source)): "
                    r"(?P<kind>(?:catastrophic )?error|warning|note)(?: #[\d-]+D?)?: (?P<message>.*)")
@@ -35,13 +37,14 @@ class Diagnostic:
 
     def show(self, source: str) -> str:
         """Place and words, then the source line with a caret under the column."""
+        message = "\n".join(_cut(line) for line in self.message.split("\n"))
         if self.line is None:
-            return f"{self.severity}: {self.message}"
-        text = line_of(source, self.line)
+            return f"{self.severity}: {message}"
+        text, before = _window(line_of(source, self.line), (self.column or 1) - 1)
         column = f", column {self.column}" if self.column else ""
-        shown = [f"line {self.line}{column}: {self.severity}: {self.message}", f"{self.line:5} | {text}"]
+        shown = [f"line {self.line}{column}: {self.severity}: {message}", f"{self.line:5} | {text}"]
         if self.column:
-            shown.append("      | " + re.sub(r"[^\t]", " ", text[:self.column - 1]) + "^")
+            shown.append("      | " + re.sub(r"[^\t]", " ", text[:before]) + "^")
         return "\n".join(shown)
 
 
@@ -73,6 +76,20 @@ def line_of(source: str, line: int) -> str:
     """Line number `line` of the source, "" beyond its end. (`str.splitlines` would also split at form feeds.)"""
     lines = source.split("\n")
     return lines[line - 1].rstrip() if 1 <= line <= len(lines) else ""
+
+
+def _cut(text: str) -> str:
+    """`text`, its middle left out if it is long: the compiler's words stand before a name and after it."""
+    half = _WORDS // 2
+    return text if len(text) <= _WORDS else f"{text[:half]} ... {text[-half:]}"
+
+
+def _window(text: str, at: int) -> tuple[str, int]:
+    """The part of a long line around the character `at`, and the place of that character in it."""
+    start = max(0, min(at - _WIDTH // 2, len(text) - _WIDTH))
+    shown, left = text[start:start + _WIDTH], "..." if start else ""
+    right = "..." if start + _WIDTH < len(text) else ""
+    return f"{left}{shown}{right}", at - start + len(left)
 
 
 def parse(log: str, source: str, ptx: str = "") -> tuple[Diagnostic, ...]:
@@ -125,17 +142,31 @@ def _read(head: re.Match, body: list[str], source: str) -> Diagnostic:
         column = None if caret is None else _column(body[caret - 1], body[caret], line_of(source, line))
     elif user:
         line = int(user[1])
+    elif is_absolute(head["file"]):
+        line = _line_with(source, head["file"])
     else:
         message += f"\n      in gemm_lab's header {head['file']}, line {head['line']}"
     return Diagnostic(line, column, message, "warning" if head["kind"] == "warning" else "error")
 
 
+def is_absolute(name: str) -> bool:
+    """Whether NVRTC takes the name in `#include` for the place of a file on this machine."""
+    return re.match(r"[/\\]|[A-Za-z]:", name) is not None
+
+
+def _line_with(source: str, name: str) -> int | None:
+    return next((n for n, line in enumerate(source.split("\n"), 1) if name in line), None)
+
+
 def _column(echo: str, caret: str, text: str) -> int | None:
     """The column of the caret in the source line `text`: the log indents by two and counts bytes, not characters.
 
-    None if the compiler saw another text there: a line that host_code.py changed.
+    None if the compiler saw another text there, a line that host_code.py changed, and in a line so long that the log's
+    16-bit column may have overflowed.
     """
     echo = echo[2:]
+    if len(echo.encode()) >= 2**16:
+        return None
     before = len(echo.encode()[:caret.index("^") - 2].decode(errors="ignore"))
     return before + 1 if echo[before:before + 8].rstrip() == text[before:before + 8].rstrip() else None
 

@@ -6,11 +6,12 @@ what most standard headers are included for. Those headers are then empty. So ar
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from gemm_lab.compiler.diagnostics import Diagnostic
+from gemm_lab.compiler.diagnostics import Diagnostic, is_absolute
 
 FOLDER = Path(__file__).with_name("include")
 PRELUDE = "gemm_lab/prelude.h"      # the name under which NVRTC sees include/prelude.h
@@ -41,9 +42,24 @@ def headers() -> dict[str, str]:
     return {PRELUDE: files.pop("prelude.h"), **files, **empty, **same}
 
 
+_REFUSED = "is a file of this machine and cannot be included"
+
+
+def refused(source: str) -> dict[str, str]:
+    """Name -> an error, for each absolute path that a source might include: NVRTC would read that file from disk.
+
+    Paths in other places, such as `fopen("/tmp/x", "r")`, are among them and do no harm: nobody includes these.
+    """
+    text = re.sub(r"\\\r?\n", "", source)
+    names = re.findall(r'["<]([^"<>\n]+)[">]', text) + re.findall(r"(?:/[\w.+~-]+)+", text)    # a macro may add quotes
+    return {name: f"#error {name} {_REFUSED}\n" for name in names if is_absolute(name)}
+
+
 def explain(diagnostic: Diagnostic) -> Diagnostic:
     """Say of a header that is not here what to do about it."""
-    if not diagnostic.message.startswith("could not open source file"):
+    if _REFUSED in diagnostic.message:
+        diagnostic = replace(diagnostic, message=diagnostic.message.removeprefix("#error directive: "))
+    elif not diagnostic.message.startswith("could not open source file"):
         return diagnostic
     hint = "there is no such header here (gemm_lab/compiler/headers.py has the list): copy what you need into the file"
     return replace(diagnostic, message=f"{diagnostic.message}\n      {hint}")

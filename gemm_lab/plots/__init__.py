@@ -5,6 +5,13 @@ Each function returns a `Picture`: `.figure` is the Matplotlib figure, `.alt_tex
 
 from __future__ import annotations
 
+try:
+    import matplotlib  # noqa: F401
+except ImportError as error:
+    raise ImportError("The figures need matplotlib (pip install matplotlib). Without it kernel.counts(M, N, K), "
+                      "gl.annotate, gl.check, gl.roofline, gl.occupancy and the recorded tables still work.",
+                      name=error.name) from error
+
 from gemm_lab.plots.guesses import plot_guesses
 from gemm_lab.plots.hierarchy import plot_hierarchy
 from gemm_lab.plots.law import plot_law

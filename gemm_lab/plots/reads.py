@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gemm_lab import palette
+from gemm_lab.arguments import checked_kernels, checked_sizes
 from gemm_lab.counting import paper_or_counted
-from gemm_lab.plots.picture import INK, Picture, as_list, axes, drawn, plain_log, two_lines
+from gemm_lab.plots.picture import INK, Picture, axes, drawn, plain_log, two_lines
 
 WIDE = 20    # a log scale from this ratio on
 
@@ -34,7 +35,8 @@ def plot_reads(kernels, M: int, N: int, K: int) -> Picture:
 
     A bar of global reads begins at that minimum, so that its length is the excess.
     """
-    rows = [reads(kernel, M, N, K) for kernel in as_list(kernels)]
+    M, N, K = checked_sizes(M, N, K)
+    rows = [reads(kernel, M, N, K) for kernel in checked_kernels(kernels)]
     least = (M * K + K * N) / (M * N)
     figure, panels = axes(9.6, 1.6 + 0.46 * len(rows), 3, sharey=True)
     _global_panel(panels[0], [r.per_output for r in rows], least, "global words read per output")

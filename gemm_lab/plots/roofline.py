@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from matplotlib.lines import Line2D
 
 from gemm_lab import palette
+from gemm_lab.arguments import checked_kernels, checked_sizes
 from gemm_lab.hardware import Gpu, find_gpu
-from gemm_lab.plots.picture import INK, Picture, as_list, axes, drawn, plain_log
+from gemm_lab.plots.picture import INK, Picture, axes, drawn, plain_log
 from gemm_lab.plots.places import Place, bandwidth, place, roof
 from gemm_lab.roofline import DRAM, L2, PIPE
 
@@ -33,8 +34,8 @@ def plot_roofline(kernels, M: int, N: int, K: int, gpu="H200", measurements=None
     Sectors, and w of kernels without shared memory, are counted in the emulator at 256 x 256 x 256 at most; for other
     kernels w is the recorded hardware counter. ValueError for measurements on another GPU.
     """
-    gpu = find_gpu(gpu)
-    found = [place(kernel, M, N, K, gpu, measurements, w) for kernel in as_list(kernels)]
+    gpu, (M, N, K) = find_gpu(gpu), checked_sizes(M, N, K)
+    found = [place(kernel, M, N, K, gpu, measurements, w) for kernel in checked_kernels(kernels)]
     looks = palette.styles(p.label for p in found)
     figure, panels = axes(10.2, 4.4 + 0.22 * len(found), 3, sharey=True)
     for ax, memory in zip(panels, PANELS):

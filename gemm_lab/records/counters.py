@@ -33,6 +33,16 @@ class CounterRow:
     counters: Mapping[str, int | float] = field(repr=False)
     source: str = field(default="", repr=False)
 
+    def __post_init__(self):
+        files.check_row(self.kernel, self.size)
+        files.check_texts(source=self.source)
+        files.check_number(f"beta of {self.kernel} at {self.size}", self.beta)
+        if not isinstance(self.counters, Mapping):
+            raise ValueError(f"counters of {self.kernel} at {self.size} is {self.counters!r}; "
+                             "it must give each metric a number")
+        for metric, value in self.counters.items():
+            files.check_number(f"{metric} of {self.kernel} at {self.size}", value, 0)
+
     @property
     def size(self) -> tuple[int, int, int]:
         return self.M, self.N, self.K
@@ -58,7 +68,7 @@ def load_counters(path: str | Path) -> list[CounterRow]:
     record = files.read(path, "counters")
     try:
         return [CounterRow(**row) for row in record["rows"]]
-    except (TypeError, KeyError) as error:
+    except (TypeError, KeyError, ValueError) as error:
         raise ValueError(f"{path} is not a record of counters: {error}") from None
 
 

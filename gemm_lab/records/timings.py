@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gemm_lab.arguments import checked_kernel
 from gemm_lab.records import files
 from gemm_lab.records.files import source_hash
 from gemm_lab.tables import html_table
@@ -51,12 +52,15 @@ class Row:
 
     def __post_init__(self):
         sizes = (self.M, self.N, self.K)
-        if not isinstance(self.kernel, str) or not all(isinstance(n, int) and n >= 1 for n in sizes):
-            raise ValueError(f"a row needs a kernel's label and whole sizes, not {self.kernel!r} at {sizes}")
+        files.check_row(self.kernel, sizes)
         for name in ("median_ms", "tflops"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 < value < float("inf"):
                 raise ValueError(f"{name} of {self.kernel} at {sizes} is {value!r}; it must be a positive number")
+        for name in ("spread_ms", "percent_of_cublas", "samples", "launches"):
+            value = getattr(self, name)
+            if value is not None or name in ("samples", "launches"):
+                files.check_number(f"{name} of {self.kernel} at {sizes}", value, 0)
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -82,6 +86,12 @@ class Measurements:
     protocol: str = ""
     clocks: tuple[Mapping, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self):
+        files.check_texts(**{f.name: getattr(self, f.name) for f in fields(self) if f.type == "str"})
+        for name in ("versions", "sources"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must name texts, as in {{...}}")
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -125,7 +135,7 @@ class Measurements:
                      if k.label in self.sources and self.sources[k.label] != source_hash(k.source))
 
     def save(self, path: str | Path) -> Path:
-        """Write the record as JSON and return its path."""
+        """Write the record as JSON and return its path; ValueError where that file cannot be written."""
         content = {f.name: getattr(self, f.name) for f in fields(self)}
         return files.write(path, "bench", content | {"rows": [asdict(row) for row in self.rows]})
 
@@ -187,7 +197,7 @@ def recorded(device: str = "H200", experiment: str = "bench") -> Measurements:
 
 def label_of(kernel) -> str:
     """The label of a kernel, or the label itself."""
-    return kernel if isinstance(kernel, str) else kernel.label
+    return kernel if isinstance(kernel, str) else checked_kernel(kernel).label
 
 
 def triple(size: Size) -> tuple[int, int, int]:

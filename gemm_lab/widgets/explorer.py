@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 from dataclasses import MISSING, fields
-from functools import lru_cache
 
 import ipywidgets as ipw
 
-from gemm_lab.widgets.tile_facts import Fact, TileTable, later_facts
+from gemm_lab.widgets.tile_facts import TileTable, later_facts
 
 PAUSE = 0.15    # seconds without a change before the compiler starts: a slider in motion passes many choices
 
@@ -90,7 +89,7 @@ class TileExplorer(ipw.VBox):
     def _ask(self, kernel, quick: TileTable) -> None:
         """Fill in what the compiler says, in the background, unless another choice was made meanwhile."""
         def answer():
-            complete = quick.completed(_later(kernel, self.gpu))
+            complete = quick.completed(later_facts(kernel, self.gpu))
             with self._lock:
                 if self._timer is timer:
                     self._show(complete)
@@ -101,11 +100,6 @@ class TileExplorer(ipw.VBox):
     def _show(self, table: TileTable) -> None:
         self._table = table
         self._output.value = table._repr_html_()
-
-
-@lru_cache(maxsize=256)
-def _later(kernel, gpu) -> list[Fact]:
-    return later_facts(kernel, gpu)
 
 
 def _default(field):

@@ -56,14 +56,14 @@ def _idle(fma: int, M: int, N: int, K: int) -> str:
 
 def later_facts(kernel, gpu) -> list[Fact]:
     """What only the compiler knows: registers, and the occupancy that follows. Never raises: a failure is a row."""
-    from gemm_lab.compiler import CompileError, NoCompiler
     from gemm_lab.hardware import find_gpu
     from gemm_lab.occupancy import occupancy
     try:
         gpu = find_gpu(gpu)
         occupied, compiled = occupancy(kernel, gpu), kernel.compile(gpu.arch)
-    except (NoCompiler, CompileError, ValueError) as error:
-        return [Fact(name, "not known", str(error).splitlines()[0] if name == LATER[0] else "") for name in LATER]
+    except Exception as error:      # whatever it is: this runs in a thread, where nobody would catch it
+        why = (str(error) or type(error).__name__).splitlines()[0]
+        return [Fact(name, "not known", why if name == LATER[0] else "") for name in LATER]
     spills = f"{compiled.spill_bytes} bytes spilled" if compiled.spill_bytes else "nothing spilled"
     return [Fact(LATER[0], str(compiled.registers), spills),
             Fact(LATER[1], str(occupied.blocks), f"limited by {' and '.join(occupied.limited_by)}"),
