@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from html import escape
+from numbers import Real
 
 import numpy as np
 
+from gemm_lab.arguments import checked_kernel, checked_sizes
 from gemm_lab.compiler import CompileError, compile_ptx
+from gemm_lab.counts import Counts
 from gemm_lab.kernels import GemmKernel
 from gemm_lab.run import Finding, Run
 
@@ -17,6 +20,11 @@ SHAPES = ((1, 1, 1), (3, 3, 431), (2, 300, 5), (35, 79, 19), (33, 32, 32), (64, 
 # (alpha, beta), for every other shape each pair: once C must not be read, once it must.
 SCALARS = (((0.75, 0.0), (-0.5, -1.5)), ((1.0, 0.0), (1.0, 1.0)))
 UNIT_ROUNDOFF = 2.0**-24                # of float32
+MAX_SHAPE = 2**27                       # FMAs, and elements, of a shape: a check of 512^3 takes seconds
+
+RESOURCES = ("registers", "shared_bytes", "local_bytes", "spill_bytes")    # of Compiled
+BUDGETS = (*(f.name for f in fields(Counts)), "wavefronts", "wavefronts_per_warp_fma", "global_loads_per_fma",
+           "shared_loads_per_fma", *RESOURCES)
 
 
 @dataclass(frozen=True)
@@ -96,7 +104,10 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
     is reported once, for the first problem that shows it. A source that does not compile is a failed Verdict, and no
     exception.
     """
-    problems = [Problem(*shape, *scalars) for n, shape in enumerate(shapes or SHAPES) for scalars in SCALARS[n % 2]]
+    checked_kernel(kernel)
+    shapes = SHAPES if shapes is None else checked_shapes(shapes)
+    check_budgets(budgets or {})
+    problems = [Problem(*shape, *scalars) for n, shape in enumerate(shapes) for scalars in SCALARS[n % 2]]
     failures: dict[tuple, Failure] = {}
     by_beta: dict[float, Run] = {}    # the last run for each beta; budgets do without the FMAs that beta*C adds
     try:
@@ -112,6 +123,22 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
         lines = tuple(d.line for d in error.diagnostics if d.line and d.severity == "error")
         failures["compile-error"] = Failure("compile-error", str(error), lines=lines)
     return Verdict(kernel.label, tuple(failures.values()), tuple(problems), kernel.source)
+
+
+def checked_shapes(shapes) -> list[tuple[int, int, int]]:
+    """The shapes as (M, N, K); ValueError for anything else, and for problems that would take the emulator hours."""
+    if not isinstance(shapes, list | tuple) or not shapes:
+        raise ValueError(f"shapes is {shapes!r}; it must be a list of sizes (M, N, K)")
+    return [_checked_shape(shape) for shape in shapes]
+
+
+def _checked_shape(shape) -> tuple[int, int, int]:
+    if not isinstance(shape, list | tuple) or len(shape) != 3:
+        raise ValueError(f"shapes holds {shape!r}; each must be three sizes (M, N, K)")
+    M, N, K = checked_sizes(*shape)
+    if max(M * N * K, M * K + K * N + M * N) > MAX_SHAPE:
+        raise ValueError(f"shapes holds {shape!r}; a check takes at most {MAX_SHAPE:,} FMAs, and as many elements")
+    return M, N, K
 
 
 def _try(kernel: GemmKernel, problem: Problem) -> tuple[Run, list[Failure]]:
@@ -167,13 +194,19 @@ def _from_findings(findings: Sequence[Finding], problem: Problem) -> list[Failur
     return [Failure(f.kind, f.message, problem, f.lines) for f in findings]
 
 
-def _over_budget(kernel: GemmKernel, run: Run, budgets: Mapping[str, float]):
-    compiled = kernel.compile()
+def check_budgets(budgets) -> None:
+    """ValueError unless these are limits by name."""
+    if not isinstance(budgets, Mapping):
+        raise ValueError(f"budgets is {budgets!r}; it must be a dict of names and limits")
     for name, limit in budgets.items():
-        holder = next((h for h in (run.counts, compiled) if hasattr(h, name)), None)
-        if holder is None:
-            raise ValueError(f"unknown budget {name!r}; budgets limit a field of Counts (such as 'shared_load_words') "
-                             "or of Compiled ('registers', 'shared_bytes', 'local_bytes', 'spill_bytes')")
-        used = getattr(holder, name)
+        if name not in BUDGETS:
+            raise ValueError(f"unknown budget {name!r}; there are {', '.join(BUDGETS)}")
+        if not isinstance(limit, Real) or isinstance(limit, bool) or not limit >= 0:
+            raise ValueError(f"the budget for {name} is {limit!r}; it must be a number, 0 or more")
+
+
+def _over_budget(kernel: GemmKernel, run: Run, budgets: Mapping[str, float]):
+    for name, limit in budgets.items():
+        used = getattr(kernel.compile() if name in RESOURCES else run.counts, name)
         if used is not None and used > limit:
             yield name, Failure("over-budget", f"{name} is {used:,.6g}; the budget is {limit:,.6g}")

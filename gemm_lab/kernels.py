@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from numbers import Integral
 from pathlib import Path
 
 from gemm_lab import closed_forms
@@ -31,11 +32,22 @@ def kernel_file(name: str) -> Path:
 
 
 def triple(size, what: str) -> tuple[int, int, int]:
-    """An int or a tuple of 1 to 3 ints, as (x, y, z)."""
-    sizes = (size,) if isinstance(size, int) else tuple(size)
-    if not 1 <= len(sizes) <= 3 or not all(isinstance(n, int) and n >= 1 for n in sizes):
+    """A whole number or a tuple of 1 to 3, as (x, y, z)."""
+    sizes = tuple(size) if isinstance(size, tuple | list) else (size,)
+    if not 1 <= len(sizes) <= 3 or not all(is_whole(n) and n >= 1 for n in sizes):
         raise ValueError(f"{what} is {size!r}; it must be 1 to 3 positive whole numbers (x, y, z)")
-    return sizes + (1,) * (3 - len(sizes))
+    return tuple(int(n) for n in sizes) + (1,) * (3 - len(sizes))
+
+
+def is_whole(value) -> bool:
+    """Whether it is a whole number, Python's or NumPy's; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_sizes(M: int, N: int, K: int) -> None:
+    """ValueError unless these are sizes of matrices."""
+    for name, size in (("M", M), ("N", N), ("K", K)):
+        whole(name, size, 1)
 
 
 class GemmKernel:
@@ -64,7 +76,11 @@ class GemmKernel:
         return self.with_source(text, label)
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        """The counts derived on paper (`closed_forms`); fields without a derivation are None."""
+        """The counts derived on paper (`closed_forms`); fields without a derivation are None.
+
+        ValueError unless M, N and K are whole numbers, 1 or more.
+        """
+        check_sizes(M, N, K)
         return Counts()
 
     def compile(self, arch: str = "sm_90"):
@@ -98,6 +114,8 @@ class GemmKernel:
 
 def read_source(text_or_path: str | Path) -> str:
     """CUDA source from a text or from the path of a file. A text is told from a path by its braces or line breaks."""
+    if not isinstance(text_or_path, str | Path):
+        raise ValueError(f"source is a {type(text_or_path).__name__}; it must be CUDA C++ text or the path of a file")
     if isinstance(text_or_path, str) and ("\n" in text_or_path or "{" in text_or_path):
         return text_or_path
     path = Path(text_or_path)
@@ -129,8 +147,9 @@ class CudaGemm(GemmKernel):
         if not callable(self.grid):
             raise ValueError(f"grid is {self.grid!r}; it must be a function of M and N, "
                              "such as lambda M, N: (-(-N // 32), -(-M // 32))")
-        if not isinstance(self.shared_bytes, int) or self.shared_bytes < 0:
-            raise ValueError(f"shared_bytes is {self.shared_bytes!r}; it must be a whole number of bytes, 0 or more")
+        whole("shared_bytes", self.shared_bytes, 0)
+        if not isinstance(self.entry, str):
+            raise ValueError(f"entry is {self.entry!r}; it must be a kernel's name, such as \"k\" or \"k<32>\"")
         object.__setattr__(self, "source", read_source(self.source))
         object.__setattr__(self, "block", checked_block(self.block))
         object.__setattr__(self, "label", self.label or self.entry)
@@ -196,12 +215,13 @@ class Naive(CourseKernel):
     block: tuple[int, int, int] = quiet((32, 32, 1))
 
     def __post_init__(self):
+        yes_or_no("coalesced", self.coalesced)
         object.__setattr__(self, "block", checked_block(self.block))
         if self.block[2] != 1:
             raise ValueError(f"block {self.block} has z = {self.block[2]}; this kernel uses x and y only")
 
     def template_arguments(self) -> tuple:
-        return (bool(self.coalesced),)
+        return (self.coalesced,)
 
     def grid(self, M: int, N: int) -> tuple[int, int, int]:
         """Blocks along x and y."""
@@ -209,6 +229,7 @@ class Naive(CourseKernel):
         return blocks_along(along_x, self.block[0]), blocks_along(along_y, self.block[1]), 1
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
+        check_sizes(M, N, K)
         return closed_forms.naive(M, N, K, beta)
 
 
@@ -245,6 +266,7 @@ class SharedTiling(CourseKernel):
         return blocks_along(N, self.TILE), blocks_along(M, self.TILE), 1
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
+        check_sizes(M, N, K)
         return closed_forms.shared_tiling(self.TILE, M, N, K, beta)
 
 
@@ -267,6 +289,7 @@ class RegisterTiling1D(CourseKernel):
     def __post_init__(self):
         for name in ("BM", "BN", "BK", "TM"):
             whole(name, getattr(self, name), 1)
+        yes_or_no("strided_loader", self.strided_loader)
         if self.BM % self.TM:
             raise ValueError(f"BM = {self.BM} is not a multiple of TM = {self.TM}; strips of TM rows must fill a block")
         if self.threads > MAX_THREADS:
@@ -295,13 +318,20 @@ class RegisterTiling1D(CourseKernel):
         return blocks_along(N, self.BN), blocks_along(M, self.BM), 1
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
+        check_sizes(M, N, K)
         return closed_forms.register_tiling_1d(self.BM, self.BN, self.BK, self.TM, M, N, K, beta)
 
 
 def whole(name: str, value: int, least: int) -> None:
     """ValueError unless `value` is a whole number of at least `least`."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not is_whole(value) or value < least:
         raise ValueError(f"{name} is {value!r}; it must be a whole number, {least} or more")
+
+
+def yes_or_no(name: str, value: bool) -> None:
+    """ValueError unless `value` is True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is {value!r}; it must be True or False")
 
 
 def check_shared(formula: str, words: int) -> None:

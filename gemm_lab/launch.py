@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.kernels import MAX_SIZE, GemmKernel
-from gemm_lab.run import Run
+from gemm_lab.run import Finding, Run
 
 BACKENDS = ("emulator", "gpu")
 EMULATOR_MAX_FMA = 2**36    # 4096^3: on two cores nearly half an hour, which nobody should start by mistake
@@ -29,14 +29,19 @@ def run(kernel: GemmKernel, A, B, C, alpha, beta, backend, mode, schedule, step_
 def _emulate(kernel, A, B, C, alpha, beta, mode, schedule, step_limit) -> Run:
     from dataclasses import replace
 
-    from gemm_lab.emulator import emulate
+    from gemm_lab.emulator import ReadOnly, emulate
     (M, K), N = A.shape, B.shape[1]
     if M * N * K > EMULATOR_MAX_FMA:
         raise ValueError(f"{M}x{N}x{K} is {M * N * K / 1e9:.0f} billion FMAs; the emulator takes at most "
                          f"{EMULATOR_MAX_FMA / 1e9:.0f} billion: choose smaller sizes, counts per FMA hardly change")
     grid = kernel.launch_grid(M, N)
-    done = emulate(kernel.source, kernel.entry, grid, kernel.block, (M, N, K, alpha, A, B, beta, C), mode=mode,
-                   shared_bytes=kernel.shared_bytes, step_limit=step_limit, schedule=schedule)
+    try:
+        done = emulate(kernel.source, kernel.entry, grid, kernel.block, (M, N, K, alpha, A, B, beta, C), mode=mode,
+                       shared_bytes=kernel.shared_bytes, step_limit=step_limit, schedule=schedule)
+    except ReadOnly as fault:
+        finding = Finding("out-of-bounds", fault.line, f"line {fault.line}: the kernel writes to {fault.array}, "
+                          "which is an input; it may write to C alone")
+        done = Run(C, findings=(finding,), completed=False)
     return replace(done, C=C)
 
 
@@ -53,7 +58,10 @@ def choose_backend(backend: str | None, mode: str) -> str:
 
 
 def matrices(A, B, C, beta) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A and B as they are and a fresh copy of C (NaN if there is none); ValueError where they do not fit together."""
+    """A and B, which nobody may write to, and a fresh copy of C (NaN if there is none).
+
+    ValueError where they do not fit together.
+    """
     check_matrix("A", A)
     check_matrix("B", B)
     (M, K), (rows_of_B, N) = A.shape, B.shape
@@ -63,11 +71,18 @@ def matrices(A, B, C, beta) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if beta != 0:
             raise ValueError(f"beta is {beta} and C is missing; C may be left out only if beta is 0")
         # Never read at beta = 0, and an element that the kernel forgets to write stays visible.
-        return A, B, np.full((M, N), np.nan, np.float32)
+        return read_only(A), read_only(B), np.full((M, N), np.nan, np.float32)
     check_matrix("C", C)
     if C.shape != (M, N):
         raise ValueError(f"C is {C.shape[0]}x{C.shape[1]}; for A {M}x{K} and B {K}x{N} it must be {M}x{N}")
-    return A, B, C.copy()
+    return read_only(A), read_only(B), C.copy()
+
+
+def read_only(X: np.ndarray) -> np.ndarray:
+    """The same elements, protected: a kernel that casts `const` away is found out, and the caller's array stays."""
+    view = X.view()
+    view.flags.writeable = False
+    return view
 
 
 def check_matrix(name: str, X) -> None:

@@ -126,3 +126,34 @@ def test_the_tolerance_admits_every_order_of_summation_and_nothing_much_larger()
 def test_inputs_are_asymmetric():
     A, B, _ = inputs(Problem(20, 20, 20, 1, 0))
     assert len(np.unique(A)) == A.size and not np.array_equal(A, A.T) and not np.array_equal(A, B)
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (dict(shapes=[]), "shapes is \\[\\]; it must be a list of sizes"), (dict(shapes=(4, 4, 4)), "shapes holds 4"),
+    (dict(shapes=[(1, 1)]), "shapes holds \\(1, 1\\)"), (dict(shapes=[None]), "shapes holds None"),
+    (dict(shapes=[("a", 1, 1)]), "M is 'a'"), (dict(shapes=[(-1, 2, 3)]), "M is -1"),
+    (dict(shapes=[(10**6, 10**6, 10**6)]), "at most 134,217,728 FMAs"),
+    (dict(shapes=[(10**5, 10**4, 1)]), "at most 134,217,728 FMAs, and as many elements"),
+    (dict(budgets=[1]), "budgets is \\[1\\]"), (dict(budgets={1: 2}), "unknown budget 1"),
+    (dict(budgets={"sass": 1}), "unknown budget 'sass'; there are fma, "),
+    (dict(budgets={"registers": None}), "registers is None"), (dict(budgets={"fma": float("nan")}), "fma is nan"),
+])
+def test_arguments_of_check_that_make_no_sense(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        gl.check(gl.Naive(), **arguments)
+
+
+def test_what_is_no_kernel_cannot_be_checked():
+    with pytest.raises(ValueError, match="kernel is None; it must be a kernel"):
+        gl.check(None)
+
+
+@pytest.mark.parametrize("write", ["const_cast<float *>(A)[0] = 5;", "const_cast<float *>(B)[row] = 0;"])
+def test_inputs_are_protected(write):
+    """A kernel that writes to A or B changes nothing of the caller's, and is found."""
+    kernel = gl.Naive().edited(("float acc = 0.0f;", f"float acc = 0.0f; {write}"))
+    A = np.ones((8, 8), np.float32)
+    run = kernel.run(A, A)
+    assert (A == 1).all() and not run.completed and run.findings[0].kind == "out-of-bounds"
+    verdict = gl.check(kernel, SMALL)
+    assert verdict.kinds == {"out-of-bounds"} and verdict.lines == {line_of(kernel, "float acc")}

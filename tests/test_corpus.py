@@ -22,12 +22,6 @@ FIELDS = {"entry", "grid", "block", "shared_bytes", "shapes", "line", "defect", 
 SHAPES = [(35, 37, 19)]    # ragged against every tile of the corpus; a file that needs other sizes names them
 
 LACKING = {    # what the checker lacks -> the kernels whose defect needs it
-    "it looks for races in shared memory only, not in C or in other global memory":
-        "naive_blocks_overlap naive_column_in_a_byte naive_grid_stride_too_short naive_one_column_twice "
-        "naive_scales_a_in_place naive_shift_precedence reg1d_rows_too_many_for_the_grid reg1d_strips_overlap "
-        "reg2d_warp_rows split_k_no_barrier split_k_plain_additions split_k_prepared_by_one_block "
-        "split_k_ticket_too_early split_k_without_atomics split_k_without_turns tiled_column_in_a_byte "
-        "tiled_groups_mixed_up warp_all_lanes_write",
     "it takes __threadfence for granted": "split_k_no_fence",
     "optimised PTX has no uninitialized registers any more: the compiler has chosen a value":
         "naive_no_return_value naive_old_value_uninitialized naive_pointer_uninitialized naive_sum_uninitialized "
@@ -35,8 +29,6 @@ LACKING = {    # what the checker lacks -> the kernels whose defect needs it
     "optimised PTX keeps small local arrays in registers, where nothing is out of bounds":
         "reg1d_one_sum_more reg1d_sums_too_few reg2d_flat_sums_index",
     "it does not know which words of local memory were written": "naive_memset_of_eight_bytes tiled_not_shared",
-    "it does not compare the mask of a shuffle with the lanes that come":
-        "warp_lanes_leave_before_shuffle warp_mask_of_the_other_half warp_shuffle_half_mask warp_shuffle_in_branch",
 }
 NOT_YET = {f"broken/{name}": f"the checker: {reason}" for reason, names in LACKING.items() for name in names.split()}
 

@@ -130,10 +130,9 @@ def test_template_kernels(entry, dtype):
     assert emulate(SOURCE, entry, 1, 32, (out,)).completed and (out == 7).all()
 
 
-@pytest.mark.parametrize("name, message", [("llvm", "not built yet"), ("cuda", "'numpy' or 'llvm'")])
-def test_choosing_a_back_end(name, message, monkeypatch):
-    monkeypatch.setenv("GEMM_LAB_EMULATOR", name)
-    with pytest.raises(ValueError, match=message):
+def test_choosing_a_back_end(monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", "cuda")
+    with pytest.raises(ValueError, match="'numpy' or 'llvm'"):
         axpy()
     monkeypatch.setenv("GEMM_LAB_EMULATOR", "numpy")
     assert axpy().completed
@@ -152,7 +151,7 @@ def test_no_warnings_leak(recwarn):
     ("template <typename T>\n__global__\nvoid k(T *a, /* , */ std::size_t b, double c[], unsigned d) // )",
      [("a", True, None), ("b", False, np.uint64), ("c", True, np.float64), ("d", False, np.uint32)]),
     ("__global__ void k(const volatile float4 *v, long long int n = 3, bool yes = f(1, 2))",
-     [("v", True, np.float32), ("n", False, None), ("yes", False, np.bool_)]),
+     [("v", True, np.float32), ("n", False, np.int64), ("yes", False, np.bool_)]),
     ("__global__ void k()", []), ("__global__ void k(void)", []), ("__global__ void other(int a)", None),
 ])
 def test_signatures(text, wanted):

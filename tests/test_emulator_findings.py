@@ -235,7 +235,8 @@ def test_races(body, lines):
 ])
 @pytest.mark.parametrize("schedule", ["lockstep", "warps"])
 def test_correct_code_is_not_accused_of_races(body, schedule):
-    assert run(body, 0, floats(64), floats(64), block=64, grid=2, schedule=schedule).findings == ()
+    body = "C += b * 64; " + body
+    assert run(body, 0, floats(64), floats(128), block=64, grid=2, schedule=schedule).findings == ()
 
 
 def test_syncwarp_orders_one_warp_only():
@@ -251,7 +252,7 @@ def test_a_sync_of_half_a_warp_does_not_order_the_other_half():
 
 
 def test_a_race_names_the_threads():
-    body = SHARED + "s[i] = 0; __syncthreads();\nif (i == 37) s[5] = 1;\n__syncwarp();\nif (i == 3) C[0] = s[5];"
+    body = SHARED + "s[i] = 0; __syncthreads();\nif (i == 37) s[5] = 1;\n__syncwarp();\nif (i == 3) C[b] = s[5];"
     found = only(run(body, 0, floats(64), floats(64), block=64, grid=2), "race")
     assert found.lines == (4, 2)
     assert "thread (3, 0, 0) of block (0, 0, 0) reads word 5 of s, which thread (37, 0, 0) writes in line 2" in \
@@ -282,6 +283,104 @@ def test_races_are_found_in_check_mode_only():
     assert run(body, 0, floats(64), floats(64), block=64, mode="count").findings == ()
 
 
+# ---- races in global memory ------------------------------------------------------------------------------------------
+
+FLAG = "__device__ int flag[64]; __device__ volatile int ready; __device__ float scratch[1024]; "
+ARRIVES = "__threadfence(); __syncthreads(); if (i == 0) last = atomicAdd(flag, 1) == gridDim.x - 1; __syncthreads();"
+
+
+@pytest.mark.parametrize("body, lines", [
+    ("\nC[i] = A[i];", {2}),                                              # every block writes the same values
+    ("\nC[b * 63 + i] = A[i];", {2}),                                     # one element of two blocks
+    ("\nC[i / 2] = i;", {2}),
+    ("\nC[b * 64 + i] = 1;\nC[256 + b * 64 + i] = C[(b * 64 + i + 64) % 192];", {2, 3}),    # the next block's part
+    ("C += b * 64;\nC[i] = 1; __syncwarp();\nC[64 * 4 + i] = C[63 - i];", {2, 3}),    # another warp of the block
+    ("\nfloat x = C[(i + 1) % 64]; __syncwarp(); if (b == 0)\nC[i] = x;", {2, 3}),           # write after read
+    ("if (b == 0)\nC[i] = 0;\natomicAdd(&C[i], 1.0f);", {2, 3}),
+    ("\natomicAdd(&C[0], 1.0f);\nif (i == 5 && b == 1) C[1] = C[0];", {2, 3}),
+    ("if (i == 0)\n((unsigned char *)C)[0] = b;", {2}),
+    ("__shared__ bool last;\nscratch[b * 64 + i] = i; if (i == 0) last = atomicAdd(flag, 1) == gridDim.x - 1;"
+     "__syncthreads(); if (last) for (int z = 0; z < gridDim.x; ++z)\nC[i] += scratch[z * 64 + i];", {2, 3}),
+    ("scratch[b * 64 + i] = i; " + "__shared__ bool last; " + ARRIVES +
+     "\nif (last) C[i] = scratch[i];\nif (b == 0) scratch[i] = 5;", {2, 3}),            # written once more, too late
+])
+@pytest.mark.parametrize("blocks_at_once", [1, 8])
+def test_races_in_global_memory(body, lines, blocks_at_once, monkeypatch):
+    from gemm_lab.emulator import machine
+    monkeypatch.setattr(machine, "LANES", 64 * blocks_at_once)
+    done = run(body, 0, floats(64), floats(512), block=64, grid=3, before=FLAG)
+    assert lines in [set(f.lines) for f in done.findings], done.findings
+    assert {f.kind for f in done.findings} == {"race"} and done.completed
+    assert all(f.message.count("thread (") == 2 for f in done.findings)
+
+
+@pytest.mark.parametrize("body", [
+    "C[b * 64 + i] = A[i]; C[b * 64 + i] += 1;",
+    "C[b * 64 + i] = A[0] + A[i] + A[63 - i];",                                         # many read one element
+    "C += b * 64; C[i] = i; __syncthreads(); float x = C[63 - i]; __syncthreads(); C[i] = x;",
+    "C += b * 64; C[i] = i; __syncwarp(); float x = C[i ^ 1]; __syncwarp(); C[i] = x;",
+    "C += b * 64; C[i] = i; float x = __shfl_xor_sync(~0u, A[i], 1); C[i ^ 1] = x;",
+    "atomicAdd(&C[i], A[i]);",
+    "((unsigned char *)C)[b * 64 + i] = 1;",                                            # bytes of one word
+    "if (A[i] > 5) scratch[0] = 1; scratch[1] = 7;",                                    # the same value, in a variable
+    "__shared__ bool last; scratch[b * 64 + i] = i; " + ARRIVES + """
+        if (last) for (int z = 0; z < gridDim.x; ++z) C[i] += scratch[z * 64 + i];""",
+    "scratch[b * 64 + i] = i; __threadfence(); if (atomicAdd(&flag[i], 1) == 2) C[i] = scratch[i] + scratch[64 + i];",
+    """if (i == 0) while (atomicAdd(flag, 0) != b); __threadfence(); __syncthreads(); C[i] += A[i] + b;
+        __threadfence(); __syncthreads(); if (i == 0) atomicExch(flag, b + 1);""",
+    """if (i == 0) while (ready != b); __threadfence(); __syncthreads(); C[i] += A[i] + b;
+        __threadfence(); __syncthreads(); if (i == 0) ready = b + 1;""",
+    """if (i == 0) { while (atomicCAS(flag, 0, 1) != 0); __threadfence(); } __syncthreads(); C[i] += A[i];
+        __syncthreads(); if (i == 0) { __threadfence(); atomicExch(flag, 0); }""",
+    """if (i == 0) { while (atomicCAS(flag, 0, 1) != 0); C[0] += A[i]; __threadfence(); *(volatile int *)flag = 0; }""",
+    """for (bool done = false; !done;) if (atomicCAS(&flag[i % 4], 0, 1) == 0) {
+        __threadfence(); C[i % 4] += A[i]; __threadfence(); atomicExch(&flag[i % 4], 0); done = true; }""",
+    """if (b == 0) { C[i] = 1; __syncthreads();
+            if (i == 0) asm volatile("st.release.gpu.global.s32 [%0], 1;" :: "l"(flag) : "memory"); }
+        else { if (i == 0) { int v; do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(flag));
+            while (!v); } __syncthreads(); C[b * 64 + i] = C[i]; }""",
+    """int *c = (int *)C + i, old = *c, seen;
+        do { seen = old; old = atomicCAS(c, seen, __float_as_int(1 + __int_as_float(seen))); } while (old != seen);""",
+])
+@pytest.mark.parametrize("blocks_at_once", [1, 8])
+def test_correct_code_is_not_accused_of_races_in_global_memory(body, blocks_at_once, monkeypatch):
+    from gemm_lab.emulator import machine
+    monkeypatch.setattr(machine, "LANES", 64 * blocks_at_once)
+    assert run(body, 0, floats(64), floats(256), block=64, grid=3, before=FLAG).findings == ()
+
+
+def test_a_barrier_of_all_blocks_orders_them():
+    body = """scratch[b * 64 + i] = i; __threadfence(); __syncthreads();
+        if (i == 0) { int r = ready; if (atomicAdd(flag, 1) == gridDim.x - 1) { flag[0] = 0; ready = r + 1; }
+            else while (ready == r); }
+        __syncthreads();\nC[b * 64 + i] = scratch[(b + 1) % gridDim.x * 64 + i];"""
+    assert run(body, 0, floats(64), floats(256), block=64, grid=3, before=FLAG).findings == ()
+    found = only(run(body.replace("else while (ready == r);", ""), 0, floats(64), floats(256), block=64, grid=3,
+                     before=FLAG), "race")
+    assert set(found.lines) == {1, 5}
+
+
+def test_a_race_between_blocks_names_threads_blocks_and_the_element():
+    done = run("\nif (i == 7) C[21 + i] = b;", 0, floats(1), floats(8, 10), grid=2, mode="check")
+    found = only(done, "race")
+    assert set(found.lines) == {2}
+    assert found.message == (
+        "line 2: thread (7, 0, 0) of block (0, 0, 0) writes element 28 of C (row 2, column 8), which thread (7, 0, 0) "
+        "of block (1, 0, 0) writes in the same line; nothing says which block comes first, and __syncthreads orders "
+        "the threads of one block only, so the result depends on which comes first")
+
+
+def test_arrays_that_are_only_read_cost_nothing():
+    from gemm_lab.compiler import compile_ptx
+    from gemm_lab.emulator import program
+    from gemm_lab.emulator.watched import Targets
+    ptx = compile_ptx(source("C[i] = A[i];"), "k")
+    found = program.load(ptx.text, ptx.entry).targets
+    assert isinstance(found, Targets) and [name[-1] for name, _ in found.pointers] == ["2"] and not found.variables
+    ptx = compile_ptx("__global__ void k(float **C) { C[0][threadIdx.x] = 1; }", "k")
+    assert program.load(ptx.text, ptx.entry).targets is None, "a pointer from memory may point anywhere"
+
+
 # ---- uninitialised shared memory, barriers, unknown constructs ------------------------------------------------------
 
 def test_uninitialised_shared_memory():
@@ -310,6 +409,31 @@ def test_different_warps_may_wait_at_different_instructions():
     body = """if (i < 32) { C[i] = 1; asm volatile("bar.sync 0;"); C[i] += 1; }
               else { asm volatile("bar.sync 0;"); C[i] = 3; }"""
     assert run(body, 0, floats(64), floats(64), block=64).findings == ()
+
+
+@pytest.mark.parametrize("body, lane, says", [
+    ("float x = A[i];\nx += __shfl_down_sync(0xffff, x, 1);\nC[i] = x;", 16, "does not name that lane"),
+    ("float x = A[i]; if (i > 3)\n__syncwarp(7);\nC[i] = x;", 4, "does not name that lane"),
+    ("float x = A[i]; if (i >= n) return;\nx += __shfl_xor_sync(~0u, x, 1);\nC[i] = x;", 31, "does not come"),
+    ("float x = A[i]; if (i < 16)\nx += __shfl_down_sync(~0u, x, 16);\nC[i] = x;", 16, "does not come"),
+])
+def test_a_mask_that_does_not_fit_the_lanes(body, lane, says):
+    found = only(run(body, 31, floats(32), floats(32)), "barrier-divergence")
+    assert found.line == 2 and says in found.message and f"lane {lane} of its warp" in found.message
+    assert run(body, 31, floats(32), floats(32), mode="count").findings == ()
+
+
+@pytest.mark.parametrize("body", [
+    "float x = A[i]; for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(~0u, x, d); C[i] = x;",
+    "if (i >= 20) return; float x = A[i], y = __shfl_down_sync(0xfffff, x, 8); C[i] = i < 12 ? x + y : x;",
+    """float x = A[i]; if (i < 16) x += __shfl_xor_sync(0xffff, x, 8, 16);
+        else x -= __shfl_xor_sync(0xffff0000, x, 4); C[i] = x;""",
+    "if (i % 3 == 0) C[i] = __popc(__ballot_sync(__activemask(), i > 5)); __syncwarp();",
+    "if (i >= 20) return; __syncwarp(); C[i] = i;",                       # those that have returned are not waited for
+    "float x = 0; for (int k = 0; k < i; ++k) x += A[k]; C[i] = x + __shfl_sync(~0u, x, 3);",
+])
+def test_masks_that_fit(body):
+    assert run(body, 0, floats(32), floats(32)).findings == ()
 
 
 def test_threads_that_wait_for_ever():
@@ -359,5 +483,35 @@ def test_an_error_inside_the_emulator_is_a_finding(monkeypatch):
 
 
 def test_one_defect_is_one_finding():
-    body = SHARED + "for (int k = 0; k < 20; ++k) {\ns[i] = A[i] + k;\nC[i] += s[63 - i]; }"
-    assert len(run(body, 0, floats(64), floats(64), block=64, grid=9).findings) == 1
+    body = SHARED + "for (int k = 0; k < 20; ++k) {\ns[i] = A[i] + k;\nC[b * 64 + i] += s[63 - i]; }"
+    assert len(run(body, 0, floats(64), floats(9 * 64), block=64, grid=9).findings) == 1
+
+
+LONG = {
+    "a product": ("for (int t = 0; t < n * n; ++t) x = x * 0.5f + t;", 60),
+    "a shift": ("for (int t = 0; t < (1 << n); ++t) x = x * 0.5f + t;", 12),
+    "a number in an array": ("for (int t = 0; t < (int)A[0]; ++t) x = x * 0.5f + t;", 3),
+    "a float that grows": ("for (float t = 0; t < 3e3f; t += 1) x = x * 0.5f + t;", 3),
+}
+
+
+@pytest.mark.parametrize("name", list(LONG))
+def test_loops_that_come_nearer_to_their_end_are_not_accused(name, monkeypatch):
+    """However far the end is, and whatever number it depends on."""
+    monkeypatch.setattr(loops, "PATIENCE", 0.0)
+    body, n = LONG[name]
+    assert run("float x = 0; " + body + " C[i] = x;", n, np.full(1, 3000, F32), np.zeros(32, F32)).completed
+
+
+def test_large_local_arrays_run_few_blocks_at_once_and_too_large_ones_are_refused():
+    """One array of 400 KB for each of 64 * 256 threads would take 6.5 GB at once."""
+    body = "float a[{}]; for (int k = 0; k < n; ++k) a[(k * 7919 + i) % {}] = A[k & 31]; C[i & 31] = a[n];"
+    assert run(body.format(100000, 100000), 3, floats(32), floats(32), block=256, grid=8, mode="values").completed
+    with pytest.raises(ValueError, match="bytes of local memory; it has at most 524288"):
+        run(body.format(200000, 200000), 3, floats(32), floats(32))
+
+
+def test_printing_without_end_is_cut_and_says_so():
+    done = emulate('#include <cstdio>\n__global__ void k(int n) { for (int i = 0; i < n; ++i) printf("%d\\n", i); }',
+                   "k", 1, 1, [400000])
+    assert done.completed and done.output.endswith("only the first 1,048,576 characters are kept\n")

@@ -55,7 +55,15 @@ def test_nan_in_the_input_propagates():
     (lambda: gl.RegisterTiling1D(128, 64, 128, 8), "bytes of shared memory"),
     (lambda: gl.Naive(block=(64, 32)), "2048 threads"),
     (lambda: gl.Naive(block=(4, 4, 4)), "z = 4"),
-    (lambda: gl.Naive(block=0), "block is 0"),
+    (lambda: gl.Naive(block=0), "block is 0"), (lambda: gl.Naive(block=None), "block is None"),
+    (lambda: gl.Naive(block=1.5), "block is 1.5"), (lambda: gl.Naive(block=True), "block is True"),
+    (lambda: gl.Naive(coalesced="False"), "coalesced is 'False'; it must be True or False"),
+    (lambda: gl.RegisterTiling1D(strided_loader=1), "strided_loader is 1"),
+    (lambda: gl.SharedTiling().counts(-1, 4, 4), "M is -1; it must be a whole number"),
+    (lambda: gl.Naive().counts(4, 1.5, 4), "N is 1.5"), (lambda: gl.RegisterTiling1D().counts(4, 4, 0), "K is 0"),
+    (lambda: gl.CudaGemm("void k() {}", None, lambda M, N: 1, 32), "entry is None"),
+    (lambda: gl.CudaGemm(None, "k", lambda M, N: 1, 32), "source is a NoneType"),
+    (lambda: gl.CudaGemm("void k() {}", "k", lambda M, N: None, 32).launch_grid(1, 1), "grid of k .* is None"),
     (lambda: gl.CudaGemm("__global__ void k() {}", "k", (1, 1), 32), "grid is \\(1, 1\\); it must be a function"),
     (lambda: gl.CudaGemm("__global__ void k() {}", "k", lambda M, N: 1, 32, shared_bytes=-4), "shared_bytes is -4"),
 ])
@@ -70,6 +78,14 @@ def test_geometry():
     assert gl.RegisterTiling1D(64, 32, 8, 8).grid(65, 33) == (2, 2, 1)
     assert gl.RegisterTiling1D(64, 32, 8, 8).block == (256, 1, 1)
     assert gl.CudaGemm("__global__ void k() {}", "k", lambda M, N: M, block=(8, 4)).block == (8, 4, 1)
+
+
+def test_numpy_integers_are_whole_numbers():
+    assert gl.SharedTiling(np.int64(16)).entry == "shared_tiling<16, 0>"
+    assert gl.Naive(block=np.int32(64)).block == (64, 1, 1)
+    rounded_up = gl.CudaGemm("void k() {}", "k", lambda M, N: (np.int64(2), np.int64(M)), 32)
+    assert rounded_up.launch_grid(3, 5) == (2, 3, 1)
+    assert gl.Naive().counts(np.int64(2), np.int64(3), np.int64(4)).fma == 24
 
 
 def test_grid_limit_is_named():

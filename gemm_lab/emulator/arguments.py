@@ -17,7 +17,8 @@ C_TYPES = {
     "float": np.float32, "double": np.float64, "__half": np.float16, "half": np.float16, "bool": np.bool_,
     "char": np.int8, "signed char": np.int8, "unsigned char": np.uint8, "short": np.int16, "unsigned short": np.uint16,
     "int": np.int32, "signed": np.int32, "signed int": np.int32, "unsigned": np.uint32, "unsigned int": np.uint32,
-    "uint": np.uint32, "long": np.int64, "unsigned long": np.uint64, "long long": np.int64, "ptrdiff_t": np.int64,
+    "uint": np.uint32, "short int": np.int16, "long": np.int64, "long int": np.int64, "long long": np.int64,
+    "long long int": np.int64, "unsigned long": np.uint64, "ptrdiff_t": np.int64,
     "unsigned long long": np.uint64, "size_t": np.uint64, **_SIZED, **_VECTORS,
 }
 _QUALIFIERS = re.compile(r"\b(const|volatile|__restrict__|__restrict|restrict|struct|__grid_constant__)\b|\b(std)?::")
@@ -28,7 +29,7 @@ class Declared:
     """A parameter as the source declares it."""
     name: str
     text: str                       # "const float *A"
-    pointer: bool
+    pointer: bool | None            # None: a type name of the source's own, which may be either
     dtype: type | None              # of the number, or of what the pointer points to; None if unknown
 
 
@@ -72,8 +73,9 @@ def _declared(text: str) -> Declared | None:
     if not m or not m[1].strip():
         return None
     kind = _QUALIFIERS.sub(" ", m[1])
-    pointer = "*" in kind or bool(m[3])
-    return Declared(m[2], text, pointer, C_TYPES.get(" ".join(kind.replace("*", " ").split())))
+    dtype = C_TYPES.get(" ".join(kind.replace("*", " ").split()))
+    pointer = True if "*" in kind or m[3] else None if dtype is None else False
+    return Declared(m[2], text, pointer, dtype)
 
 
 # ---- binding --------------------------------------------------------------------------------------------------------
@@ -96,7 +98,8 @@ def _bytes(parameter: Parameter, declared: Declared | None, argument, position: 
     if isinstance(argument, np.ndarray) and argument.ndim == 0:
         argument = argument[()]
     is_array = isinstance(argument, np.ndarray)
-    wants_array = declared.pointer if declared else is_array and parameter.type == "u64"
+    certain = declared is not None and declared.pointer is not None
+    wants_array = declared.pointer if certain else is_array and parameter.type == "u64"
     if is_array != wants_array or not isinstance(argument, (np.ndarray, int, float, np.number, np.bool_)):
         wanted = "a NumPy array" if wants_array else "a number"
         raise ValueError(f"{name} is {_described(argument)}; it must be {wanted}")

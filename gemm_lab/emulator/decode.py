@@ -30,6 +30,7 @@ class Decoder(Operands):
         super().__init__(kernel)
         self.accesses: list[Access] = []
         self.feeding_cas = feeding_cas(kernel)
+        self.polling: set[Instruction] = set()    # see `watched`
 
     def step(self, i: Instruction) -> Step:
         """The step of an instruction. One that is not supported stops the run, if a thread gets there."""

@@ -23,6 +23,7 @@ MODES = ("values", "count", "check", "trace")
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 MAX_STATIC_SHARED = 48 * 1024     # bytes
 MAX_SHARED = 227 * 1024           # bytes, dynamic shared memory included (H100, H200)
+MAX_LOCAL = 512 * 1024            # bytes of a thread (CUDA C++ Programming Guide, technical specifications)
 QUIET_SECONDS = 2                 # a run that takes longer shows its progress
 
 
@@ -69,11 +70,23 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
 def back_end() -> Callable[[Execution], Run]:
     """The function that executes a launch, chosen by the environment variable GEMM_LAB_EMULATOR."""
     name = os.environ.get("GEMM_LAB_EMULATOR", "") or "numpy"
-    if name == "llvm":
-        raise ValueError("GEMM_LAB_EMULATOR is 'llvm'; that back end is not built yet. Use 'numpy', or unset it")
-    if name != "numpy":
+    if name not in ("numpy", "llvm"):
         raise ValueError(f"GEMM_LAB_EMULATOR is {name!r}; it must be 'numpy' or 'llvm'")
-    return run_on_numpy
+    return run_on_llvm if name == "llvm" else run_on_numpy
+
+
+def run_on_llvm(execution: Execution) -> Run:
+    """Execute on the LLVM back end; what it cannot do, the NumPy back end does."""
+    try:
+        from gemm_lab.emulator import llvm
+    except ImportError as missing:
+        raise ValueError("GEMM_LAB_EMULATOR is 'llvm', but llvmlite 0.50 or newer is not installed; install it, "
+                         "or use 'numpy'") from missing
+    with Progress(execution.launch.blocks) as progress:
+        seconds = llvm.run(execution, progress)
+    if seconds is None:
+        return run_on_numpy(execution)
+    return result(execution, seconds)
 
 
 def run_on_numpy(execution: Execution) -> Run:
@@ -81,10 +94,14 @@ def run_on_numpy(execution: Execution) -> Run:
     started = time.perf_counter()
     with Progress(execution.launch.blocks) as progress:
         execution.run(progress)
-    seconds = time.perf_counter() - started
+    return result(execution, time.perf_counter() - started)
+
+
+def result(execution: Execution, seconds: float) -> Run:
+    """What an execution leaves behind."""
     by_line = execution.tally.by_line() if execution.count else {}
     return Run(None, counts=total(by_line) if execution.count else None, by_line=by_line,
-               findings=execution.findings.all(), output="".join(execution.output), completed=execution.completed,
+               findings=execution.findings.all(), output=str(execution.output), completed=execution.completed,
                seconds=seconds)
 
 
@@ -156,6 +173,9 @@ def check_kernel(kernel: program.Program, launch: Launch) -> None:
     if static + launch.shared_bytes > MAX_SHARED:
         raise ValueError(f"{static} bytes of static and {launch.shared_bytes} bytes of dynamic shared memory; "
                          f"a block has at most {MAX_SHARED}")
+    local = sum(v.size for v in kernel.variables.values() if v.space == "local")
+    if local > MAX_LOCAL:
+        raise ValueError(f"a thread needs {local} bytes of local memory; it has at most {MAX_LOCAL}")
     most = kernel.kernel.max_threads
     if most is not None and launch.threads > most:
         raise ValueError(f"block {launch.block} has {launch.threads} threads; the kernel's __launch_bounds__ allow "

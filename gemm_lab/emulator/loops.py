@@ -9,7 +9,8 @@ A loop that runs away, such as `for (unsigned t = 0; t != n; t += 2)` with n odd
 bound as well. It applies after `PATIENCE` seconds in one loop, and only if the loop has gone round more often than the
 largest number that the kernel was given: an integer argument, a constant that the loop compares with, a size of the
 launch, the number of elements of an array (which counts only for rounds that touch global memory: the others go through
-no array).
+no array). And it does not apply while a loop comes nearer to its end, that is, while the two sides of one of its
+comparisons approach each other: a long loop may take its time.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 from gemm_lab.emulator import flow
 from gemm_lab.emulator.flow import Block, Loop
 from gemm_lab.emulator.integers import signed
-from gemm_lab.emulator.ptx import Immediate, Instruction, number
+from gemm_lab.emulator.ptx import Immediate, Instruction, Register, number
 from gemm_lab.emulator.reports import Stop, finding
 
 PATIENCE = 5.0           # seconds
@@ -40,6 +41,7 @@ class Control:
     memory: bool                   # values in memory that other threads may change
     across: bool                   # what other threads pass on in a warp or at a barrier
     largest: int                   # the largest constant in a comparison
+    comparisons: tuple[tuple, ...]    # pairs of operands that its branches compare, at least one of them a register
     outer: tuple[tuple[int, int], ...]    # the loops around it, as (tail, head)
 
 
@@ -59,6 +61,8 @@ def control(blocks: list[Block], loop: Loop, loops: list[Loop]) -> Control:
                  for operand in i.operands if isinstance(operand, Immediate) and operand.text.lstrip("-").isdigit()]
     return Control(loop, tuple(sorted(needed & blocks[loop.head].live)), "local" in spaces, "memory" in spaces,
                    any(i.opcode[0] in _ACROSS for i in deciding), max(constants, default=0),
+                   tuple(i.operands[1:3] for i in deciding if i.opcode[0] == "setp"
+                         and any(isinstance(operand, Register) for operand in i.operands[1:3])),
                    tuple((o.tail, o.head) for o in loops if o != loop and {loop.head, loop.tail} <= o.body))
 
 
@@ -78,6 +82,7 @@ class Visit:
     stores: int = 0              # of the batch, when the snapshot was taken
     seen: int = 0                # accesses to global memory, of the batch, up to the last round
     idle: int = 0                # rounds without one
+    gaps: tuple | None = None    # the members and what separates the sides of each comparison, at the last look
 
 
 class Watch:
@@ -112,7 +117,9 @@ class Watch:
         if news or visit.rounds & (visit.rounds - 1) == 0:    # at powers of two: Brent's way to find a cycle
             visit.snapshot, visit.stores = state, batch.stores
         if self.bounded and visit.rounds % FIRST_LOOK == 0 and time.monotonic() - visit.started > PATIENCE:
-            self.check_bound(control, visit)
+            before, visit.gaps = visit.gaps, (batch.group.members, gaps(batch, control))
+            if before is not None and not closing(before, visit.gaps):
+                self.check_bound(control, visit)
         return False
 
     def repeats(self, batch, control: Control, before: list, now: list) -> bool:
@@ -129,6 +136,33 @@ class Watch:
             if rounds > bound:
                 raise endless(control.loop.line, f"has gone round {rounds} times{what}, and no number in this launch "
                               f"that it could count to exceeds {bound}; if it is right, pass step_limit=...")
+
+
+def gaps(batch, control: Control) -> list[np.ndarray]:
+    """How far apart the two sides of each comparison are, for each member of the group."""
+    return [np.broadcast_to(_gap(*pair, batch.registers), batch.group.n) for pair in control.comparisons]
+
+
+def _gap(a, b, registers) -> np.ndarray:
+    kind = next(registers[side.name].dtype for side in (a, b) if isinstance(side, Register))
+
+    def value(side):
+        if isinstance(side, Register):
+            return registers[side.name]
+        bits = number(side.text) if isinstance(side, Immediate) else 0
+        return np.array(bits & (1 << 8 * kind.itemsize) - 1, f"u{kind.itemsize}").view(kind)
+    if kind.kind == "f":
+        return np.abs(value(a).astype(float) - value(b))
+    # The difference of two counters, which may wrap: what separates them on the circle of numbers.
+    return np.abs((value(a).astype(np.int64) - value(b).astype(np.int64)).astype(np.int32).astype(float))
+
+
+def closing(before: tuple, now: tuple) -> bool:
+    """Whether every member comes nearer to the end: some comparison's sides approach each other."""
+    (members, old), (same_members, new) = before, now
+    if len(members) != len(same_members) or not new:
+        return len(members) != len(same_members)    # some have left: that is progress, too
+    return bool(np.any([b < a for a, b in zip(old, new, strict=True)], axis=0).all())
 
 
 def _state(batch, control: Control) -> list:

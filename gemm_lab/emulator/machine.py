@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gemm_lab.emulator import memory as mem
-from gemm_lab.emulator import reports
+from gemm_lab.emulator import reports, watched
 from gemm_lab.emulator.barriers import Barriers
 from gemm_lab.emulator.copies import Copies
 from gemm_lab.emulator.counting import Tally
 from gemm_lab.emulator.flow import EXIT, Branch, Jump
+from gemm_lab.emulator.global_races import GlobalRaces
 from gemm_lab.emulator.loops import Watch, endless
+from gemm_lab.emulator.printing import Output
 from gemm_lab.emulator.program import STEPS, Code, Program
 from gemm_lab.emulator.races import Races
 from gemm_lab.emulator.registers import Registers, Window
@@ -27,6 +29,7 @@ from gemm_lab.emulator.requests import ReadOnly
 from gemm_lab.emulator.schedule import Lockstep
 from gemm_lab.emulator.threads import Group, Launch, Threads
 
+BATCH_BYTES = 2**26    # of shared and local memory in a batch
 LANES = 8192    # threads in a batch: few enough that their registers stay in the processor's cache
 
 
@@ -45,13 +48,17 @@ class Execution:
     tally: Tally = field(default_factory=Tally)
     findings: Findings = field(default_factory=Findings)
     footprints: dict = field(default_factory=dict)
-    output: list[str] = field(default_factory=list)    # what the kernel prints
+    output: Output = field(default_factory=Output)    # what the kernel prints
     completed: bool = True
+    global_races: GlobalRaces | None = None
 
     def run(self, progress: Callable[[int], None] = lambda blocks: None) -> None:
         """Run all blocks; stops at the first finding after which going on makes no sense."""
         symbols = mem.symbols(self.program.variables, self.memory)
-        per_batch = max(1, LANES // self.launch.threads)
+        if self.check:
+            self.global_races = GlobalRaces(self.launch, self.program.accesses, self.findings)
+            watched.watch(self.program.targets, self.memory, self.arguments, symbols)
+        per_batch = self.blocks_at_once()
         with np.errstate(all="ignore"):
             try:
                 for first in range(0, self.launch.blocks, per_batch):
@@ -61,6 +68,14 @@ class Execution:
             except Stop as stop:
                 self.findings.add(stop.finding)
                 self.completed = False
+
+    def blocks_at_once(self) -> int:
+        """Blocks of a batch: few enough for the cache, and for memory where threads or blocks have large arrays."""
+        def bytes_in(space):
+            return sum(v.size for v in self.program.variables.values() if v.space == space)
+        threads = self.launch.threads
+        size = threads * bytes_in("local") + bytes_in("shared") + self.launch.shared_bytes
+        return max(1, min(LANES // threads, BATCH_BYTES // max(size, 1)))
 
 
 class Batch:
@@ -77,6 +92,9 @@ class Batch:
         self.execution, self.program, self.threads = execution, execution.program, threads
         self.tally = execution.tally if execution.count else None
         self.findings, self.output = execution.findings, execution.output
+        self.global_races = execution.global_races
+        if self.global_races is not None:
+            self.global_races.begin(threads)
         self._make_memory()
         self._fill_registers(symbols)
         self.schedule = execution.schedule(threads)
@@ -140,10 +158,14 @@ class Batch:
         """Where the members of the current group stand in a larger group."""
         return np.searchsorted(group.members, self.group.members)
 
-    def warp_sync(self, mask) -> None:
-        """The group's threads meet the others of their warp."""
+    def warp_sync(self, mask, line: int | None) -> None:
+        """The group's threads meet the others of their warp that the mask names."""
+        if self.execution.check:
+            reports.left_out(self, mask, line)
         if self.races is not None:
             self.races.warp_sync(self.group, mask)
+        if self.global_races is not None:
+            self.global_races.warp_sync(self.group, mask)
 
     # ---- execution
 
@@ -220,6 +242,8 @@ class Batch:
     def passed_barrier(self, blocks: np.ndarray) -> None:
         """A barrier has opened in these blocks."""
         self.schedule.opened(blocks)
+        if self.global_races is not None:
+            self.global_races.barrier(blocks)
         if self.races is not None:
             self.races.barrier(blocks)
             self.copies.under_way(self)

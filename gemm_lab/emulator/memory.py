@@ -34,6 +34,7 @@ class Region:
     shape: tuple[int, ...] = ()               # for messages
     writable: bool = True
     constant: bool = False                    # __constant__: read through a cache of its own, so not counted as global
+    watched: bool = False                     # check mode looks for races: see `watched`
     views: dict = field(default_factory=dict)
 
     def view(self, dtype) -> np.ndarray:
@@ -154,6 +155,7 @@ def symbols(variables: dict[str, Variable], memory: Global) -> dict[str, int]:
             data.flags.writeable = v.space == "global"
             region = memory.allocate(data, v.name)
             region.constant = v.space == "const"
+            region.shape = ()    # not known
             addresses[v.name] = region.first
     return addresses
 
@@ -172,6 +174,8 @@ class Access:
     offset: int                  # added to the address register
     cas: bool = False            # an atomic compare-and-swap,
     feeds_cas: bool = False      # or a load of the value with which one compares
+    signal: bool = False         # threads can tell each other something by it: an atomic, or an access to a flag
+    polls: bool = False          # a loop goes on until it reads the right value
 
     @property
     def element_bytes(self) -> int:

@@ -26,10 +26,16 @@ def access(decoder, i: Instruction, action: str, address: Address, dtype: type, 
     if isinstance(base, Symbol):
         base, offset = Symbol(base.name), offset + base.offset
     found = Access(len(decoder.accesses), i.line, space, action, dtype, width, offset, "cas" in i.opcode,
-                   action == "load" and i in decoder.feeding_cas)
+                   action == "load" and i in decoder.feeding_cas, is_signal(i, action, dtype), i in decoder.polling)
     decoder.accesses.append(found)
     kind = "s" + base.type[1:] if isinstance(base, Register) else "s64"
     return found, decoder.source(base, kind)
+
+
+def is_signal(i: Instruction, action: str, dtype: type) -> bool:
+    """Whether the access may be how threads wait for each other. A volatile float is data, a volatile int a flag."""
+    strong = bool({"relaxed", "acquire", "release", "acq_rel"} & set(i.opcode))
+    return action == "atomic" or strong or "volatile" in i.opcode and np.issubdtype(dtype, np.integer)
 
 
 def element(i: Instruction) -> tuple[str, int]:

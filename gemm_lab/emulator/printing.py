@@ -13,13 +13,31 @@ MAX_OUTPUT = 1 << 20    # characters; a GPU's buffer has an end, too
 _FORMAT = re.compile(r"%([-+ #0]*\d*(?:\.\d+)?)(hh|h|ll|l|j|z|t)?([diouxXcsfFeEgGaAp%])")
 
 
+class Output:
+    """What a kernel prints, up to MAX_OUTPUT characters."""
+
+    def __init__(self):
+        self.parts, self.size, self.full = [], 0, False
+
+    def write(self, text: str) -> None:
+        """Keep the text, or say once that there was more."""
+        self.full = self.size + len(text) > MAX_OUTPUT
+        if self.full:
+            text = f"\n... more was printed: only the first {MAX_OUTPUT:,} characters are kept\n"
+        self.parts.append(text)
+        self.size += len(text)
+
+    def __str__(self) -> str:
+        return "".join(self.parts)
+
+
 def print_for(batch, formats: np.ndarray, buffers: np.ndarray) -> None:
     """vprintf: every thread of the group prints, in order."""
     for member, thread in enumerate(batch.group.members):
-        if sum(map(len, batch.output)) > MAX_OUTPUT:
+        if batch.output.full:
             return
         values = Values(batch, int(buffers[member]), int(thread))
-        batch.output.append(_FORMAT.sub(values.formatted, text_at(batch, int(formats[member]))))
+        batch.output.write(_FORMAT.sub(values.formatted, text_at(batch, int(formats[member]))))
 
 
 def text_at(batch, address: int) -> str:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gemm_lab.emulator import flow, loops, ptx, reader
+from gemm_lab.emulator import flow, loops, ptx, reader, watched
 from gemm_lab.emulator.decode import Decoder
 from gemm_lab.emulator.flow import EXIT, Barrier, Block, Branch, Jump
 
@@ -54,6 +54,8 @@ class Program:
         decoder = Decoder(kernel)
         blocks = flow.basic_blocks(kernel)
         self.controls = loops.controls(blocks)
+        decoder.polling = watched.polling(blocks)
+        self.targets = watched.targets(kernel.instructions)
         self.codes = [_code(block, blocks, decoder) for block in blocks]
         self.constants, self.accesses = decoder.constants, decoder.accesses
         self.types = decoder.types | {STEPS: np.int64}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gemm_lab.emulator import warp
 from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.run import Finding
 
@@ -106,6 +107,34 @@ def misaligned(batch, access, base, region) -> Stop:
     return Stop(finding("misaligned", access.line,
                         f"{batch.threads.who(batch.group.thread(member))} moves {access.bytes} bytes at {where} of "
                         f"{cxx_name(region.name)}; such an access must start at a multiple of {access.bytes} bytes"))
+
+
+def left_out(batch, mask, line: int | None) -> None:
+    """A thread calls a warp-level function with a mask that does not name its own lane."""
+    group = batch.group
+    missing = ~warp.named(group, mask, group.lane)
+    if missing.any():
+        member = int(missing.argmax())
+        batch.findings.add(finding(
+            "barrier-divergence", line, f"{batch.threads.who(group.thread(member))} is lane {group.lane[member]} of "
+            f"its warp, and the mask {_hex(group, mask, member)} does not name that lane: whoever calls a warp-level "
+            "function must be in its mask, and the result is undefined"))
+
+
+def absent_lanes(batch, mask, lane, line: int | None) -> None:
+    """A thread asks, in a shuffle, for the value of a lane that the mask names but that does not take part."""
+    group = batch.group
+    missing = ~warp.present(group, lane) & warp.named(group, mask, lane)
+    if missing.any():
+        member = int(missing.argmax())
+        batch.findings.add(finding(
+            "barrier-divergence", line, f"{batch.threads.who(group.thread(member))} asks for the value of lane "
+            f"{lane[member]} of its warp, which is in the mask {_hex(group, mask, member)} but does not come to this "
+            "shuffle: it has returned, or went another way; the result is undefined"))
+
+
+def _hex(group, mask, member: int) -> str:
+    return f"{int(warp.spread(group, mask)[member]) & 0xFFFFFFFF:#010x}"
 
 
 def cannot_execute(instruction, problem: Exception) -> Finding:

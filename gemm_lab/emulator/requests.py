@@ -9,7 +9,11 @@ from gemm_lab.emulator.memory import Access, Footprint, Region, Space, footprint
 
 
 class ReadOnly(ValueError):
-    """The kernel writes to an array that must not be written."""
+    """The kernel writes, in `line`, to an array that must not be written: `array` is its name."""
+
+    def __init__(self, line: int | None, region: Region):
+        super().__init__(reports.read_only(line, region))
+        self.line, self.array = line, reports.cxx_name(region.name)
 
 
 class Reach:
@@ -42,7 +46,7 @@ class Reach:
     def put(self, element: int, values) -> None:
         """Store; where threads reach the same place, the last one wins."""
         if not self.region.writable:
-            raise ReadOnly(reports.read_only(self.access.line, self.region))
+            raise ReadOnly(self.access.line, self.region)
         first = (self.start >> self.access.shift) + element
         if self.uniform:
             self.view[first] = values if values.ndim == 0 else values[-1]
@@ -85,6 +89,8 @@ def load(batch, access: Access, base) -> list | None:
         return None
     if batch.races is not None and found.space.name == "shared":
         batch.races.read(found)
+    if found.region.watched:
+        batch.global_races.read(found)
     return [found.take(k) for k in range(access.width)]
 
 
@@ -96,6 +102,8 @@ def store(batch, access: Access, base, values) -> bool:
     batch.stores += 1
     if batch.races is not None and found.space.name == "shared":
         batch.races.write(batch.group, access, found.region, found.positions(), values)
+    if found.region.watched:
+        batch.global_races.store(found, values)
     for k, value in enumerate(values):
         found.put(k, value)
     return True
@@ -110,10 +118,12 @@ def atomic(batch, access: Access, base, update):
     if found is None:
         return None
     if not found.region.writable:
-        raise ReadOnly(reports.read_only(access.line, found.region))
+        raise ReadOnly(access.line, found.region)
     where = found.positions() >> access.shift
     if batch.races is not None and found.space.name == "shared":
         batch.races.write(batch.group, access, found.region, found.positions(), None)
+    if found.region.watched:
+        batch.global_races.update(found)
     old, new = np.empty(len(where), access.dtype), np.empty(len(where), access.dtype)
     for members in one_at_a_time(where):
         old[members] = found.view[where[members]]

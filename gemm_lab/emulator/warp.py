@@ -23,16 +23,31 @@ def shuffle(group: Group, mode: str, values, b, c):
     The rule for the source lane is the PTX manual's (shfl.sync). A lane that is not in the group has nothing to give:
     the result is then undefined on a GPU, and here the thread's own value.
     """
-    values, b, c, lane = spread(group, values), spread(group, b), spread(group, c), group.lane
+    values = spread(group, values)
+    source, inside = source_lane(group, mode, b, c)
+    taken = group.by_warp(values, 0)[group.row, source]
+    return np.where(present(group, source), taken, values), inside
+
+
+def source_lane(group: Group, mode: str, b, c):
+    """The lane whose value each member of a shuffle takes, and whether that lay inside the segment."""
+    b, c, lane = spread(group, b), spread(group, c), group.lane
     step, clamp, segment = b & 31, c & 31, (c >> 8) & 31
     low = lane & segment
     high = low | (clamp & ~segment)
     source = {"up": lane - step, "down": lane + step, "bfly": lane ^ step, "idx": low | (step & ~segment)}[mode]
     inside = source >= high if mode == "up" else source <= high
-    source = np.where(inside, source, lane)
-    present = group.by_warp(np.ones(group.n, bool), False)[group.row, source]
-    taken = group.by_warp(values, 0)[group.row, source]
-    return np.where(present, taken, values), inside
+    return np.where(inside, source, lane), inside
+
+
+def present(group: Group, lane: np.ndarray) -> np.ndarray:
+    """Whether this lane of the same warp is in the group, for each member."""
+    return group.by_warp(np.ones(group.n, bool), False)[group.row, lane]
+
+
+def named(group: Group, mask, lane: np.ndarray) -> np.ndarray:
+    """Whether a mask names this lane, for each member."""
+    return (spread(group, mask).astype(np.int64) >> lane & 1).astype(bool)
 
 
 def lanes_of(rows: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemm_lab.emulator import warp
+from gemm_lab.emulator import reports, warp
 from gemm_lab.emulator.ptx import Instruction, Pair, Unsupported
 
 
@@ -25,17 +25,19 @@ def shuffle(decoder, i: Instruction):
     values, lane, clamp, mask = (decoder.source(source, "b32") for source in i.operands[1:])
 
     def step(b):
-        b.warp_sync(mask(b))
+        b.warp_sync(mask(b), i.line)
+        if b.execution.check:
+            reports.absent_lanes(b, mask(b), warp.source_lane(b.group, mode, lane(b), clamp(b))[0], i.line)
         taken, inside = warp.shuffle(b.group, mode, values(b), lane(b), clamp(b))
         write(b, taken)
         write_inside(b, inside)
     return step
 
 
-def across(write, mask, function):
+def across(i, write, mask, function):
     """A step that writes function(batch) after the threads in the mask have met."""
     def step(b):
-        b.warp_sync(mask(b))
+        b.warp_sync(mask(b), i.line)
         write(b, function(b))
     return step
 
@@ -44,7 +46,7 @@ def vote(decoder, i: Instruction):
     mode = pick(i, ("all", "any", "uni", "ballot"))
     write = decoder.writer(i.operands[0], "b32" if mode == "ballot" else "pred")
     predicate, mask = decoder.source(i.operands[1], "pred"), decoder.source(i.operands[2], "b32")
-    return across(write, mask, lambda b: warp.vote(b.group, mode, predicate(b), mask(b)))
+    return across(i, write, mask, lambda b: warp.vote(b.group, mode, predicate(b), mask(b)))
 
 
 def match(decoder, i: Instruction):
@@ -53,10 +55,10 @@ def match(decoder, i: Instruction):
     write, write_same = decoder.writer(first, "b32"), decoder.writer(second, "pred")
     values, mask = decoder.source(i.operands[1], i.opcode[-1]), decoder.source(i.operands[2], "b32")
     if mode == "any":
-        return across(write, mask, lambda b: warp.match_any(b.group, values(b), mask(b)))
+        return across(i, write, mask, lambda b: warp.match_any(b.group, values(b), mask(b)))
 
     def step(b):
-        b.warp_sync(mask(b))
+        b.warp_sync(mask(b), i.line)
         lanes, same = warp.match_all(b.group, values(b), mask(b))
         write(b, lanes)
         write_same(b, same)
@@ -69,7 +71,7 @@ def reduce(decoder, i: Instruction):
         raise Unsupported(f"`{i.text}`")
     values, mask = decoder.source(i.operands[1], kind), decoder.source(i.operands[2], "b32")
     write = decoder.writer(i.operands[0], kind)
-    return across(write, mask, lambda b: warp.reduce(b.group, operation, values(b), mask(b)))
+    return across(i, write, mask, lambda b: warp.reduce(b.group, operation, values(b), mask(b)))
 
 
 def activemask(decoder, i: Instruction):
@@ -80,7 +82,7 @@ def activemask(decoder, i: Instruction):
 def warp_barrier(decoder, i: Instruction):
     """bar.warp.sync: the threads of a warp already run together, so only the order is noted."""
     mask = decoder.source(i.operands[0], "b32")
-    return lambda b: b.warp_sync(mask(b))
+    return lambda b: b.warp_sync(mask(b), i.line)
 
 
 def vote_result(decoder, i: Instruction):

@@ -2,7 +2,7 @@
 // grid: (-(-N // 16), -(-M // 16))
 // block: (16, 16)
 // defect: // BUG
-// kinds: race, wrong-values
+// kinds: race, wrong-values, out-of-bounds
 // about: Each thread multiplies its row of A by alpha, in place, so that a row is scaled once for each column.
 
 __global__ void gemm(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {

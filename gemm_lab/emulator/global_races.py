@@ -1,0 +1,337 @@
+"""Check mode: races in global memory, between all threads of a launch.
+
+The order of things is kept in one clock, which ticks at every access to a watched array and at every barrier. For each
+place the last store, the last atomic update and two readers are remembered, with their times. An access of another
+thread is ordered before the present one if since then
+
+- the block of both has passed a barrier, or their warp a __syncwarp;
+- or the other thread has *published* what it did, and the present one has *acquired* that. Atomics do both, and so do
+  the loads and stores of a flag. A barrier or a __syncwarp shares with the others: what came before it is published by
+  any of them, and what one has acquired all have. Whose news it was is not asked, nor whether a __threadfence stands
+  where it should: rather no accusation than a wrong one.
+
+Blocks are never ordered otherwise. Only arrays to which the kernel could write are watched (see `watched`); accesses to
+the others cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemm_lab.counts import WARP
+from gemm_lab.emulator.memory import Access, Region
+from gemm_lab.emulator.reports import Findings, cxx_name, finding
+from gemm_lab.emulator.requests import Reach
+from gemm_lab.emulator.threads import Launch, Threads, coordinates
+
+MAX_ASIDE = 256    # reads put aside before they are entered
+NEVER = np.iinfo(np.int64).max
+
+
+class Record:
+    """Who touched each place last: the thread, numbered through the launch, when, and by which access."""
+
+    def __init__(self, places: int, dtype: type):
+        self.thread = np.full(places, -1, dtype)
+        self.time = np.zeros(places, np.int32)
+        self.access = np.zeros(places, np.int32)
+
+    def set(self, where: np.ndarray, thread: np.ndarray, time: int, access: Access) -> None:
+        self.thread[where], self.time[where], self.access[where] = thread, time, access.number
+
+    def move(self, where: np.ndarray, source: Record) -> None:
+        """Take over another record's entries."""
+        for name in ("thread", "time", "access"):
+            getattr(self, name)[where] = getattr(source, name)[where]
+
+
+@dataclass
+class Present:
+    """Threads that access an array now: their numbers in the launch (`thread`) and in the batch (`member`)."""
+    access: Access
+    region: Region
+    thread: np.ndarray
+    member: np.ndarray
+    time: int
+
+
+class Shadow:
+    """What is remembered of one array. A place is as large as the kernel's smallest access."""
+
+    def __init__(self, region: Region, granule: int, threads: int):
+        self.region = region
+        dtype = np.int32 if threads < 2**31 else np.int64
+        self.stored, self.updated, self.reader, self.other_reader = (
+            Record(-(-region.size // granule), dtype) for _ in range(4))
+        self.written = False
+        self.aside: list[tuple[Reach, Present]] = []    # reads that are not entered yet
+
+
+class GlobalRaces:
+    """The bookkeeping for one launch. `begin` is called for every batch of blocks."""
+
+    def __init__(self, launch: Launch, accesses: Sequence[Access], findings: Findings):
+        self.launch, self.accesses, self.findings = launch, accesses, findings
+        self.granule = min([4, *(a.element_bytes for a in accesses if a.space in ("global", None))])
+        self.signals, self.polls, self.is_cas, self.feeds_cas = (np.array([*map(test, accesses), False]) for test in (
+            lambda a: a.signal, lambda a: a.polls, lambda a: a.cas, lambda a: a.feeds_cas))
+        self.time = 0
+        self.shadows: dict[int, Shadow] = {}
+        # What was published: (thread, time, the last barrier and the last warp-level sync of that thread)
+        self.published: list[tuple[np.ndarray, ...]] = []
+
+    def begin(self, threads: Threads) -> None:
+        """Other blocks run from now on."""
+        self.threads = threads
+        self.first = threads.first_block * self.launch.threads
+        self.barrier_time = np.zeros(threads.blocks, np.int64)    # of each block: its last barrier
+        self.sync_time = np.zeros(threads.n, np.int64)            # of each thread: its last __syncwarp
+        self.acquired = np.zeros(threads.n, np.int64)    # of each thread: it knows what was published until then
+        self.synced = self.informed = False              # whether any of these is not 0
+
+    # ---- order
+
+    def barrier(self, blocks: np.ndarray) -> None:
+        """All threads of these blocks have met."""
+        self.time += 1
+        self.barrier_time[blocks] = self.time
+        if self.informed:
+            of_block = self.acquired.reshape(self.threads.blocks, -1)
+            of_block[blocks] = of_block[blocks].max(axis=1, keepdims=True)
+
+    def warp_sync(self, group, mask) -> None:
+        """The group's threads that are in the mask have met, warp by warp."""
+        bits = np.broadcast_to(mask, (group.n,)).astype(np.int64)
+        members = group.members[(bits >> group.lane & 1).astype(bool)]
+        self.time += 1
+        self.sync_time[members], self.synced = self.time, True
+        if self.informed:
+            best = np.zeros(self.threads.blocks * self.launch.warps, np.int64)
+            np.maximum.at(best, self.threads.warp[members], self.acquired[members])
+            self.acquired[members] = best[self.threads.warp[members]]
+
+    def unordered(self, record: Record, where: np.ndarray, by: Present) -> np.ndarray:
+        """Where the recorded access is of another thread, and nothing orders it before the present one."""
+        earlier = record.thread[where]
+        conflict = (earlier >= 0) & (earlier != by.thread)
+        if not conflict.any():
+            return conflict
+        time, block = record.time[where], self.threads.block[by.member]
+        same_block = earlier // self.launch.threads == block + self.threads.first_block
+        conflict &= ~(same_block & (time < self.barrier_time[block]))
+        if self.synced:
+            here = np.where(same_block, earlier - self.first, 0)
+            same_warp = same_block & (self.threads.warp[here] == self.threads.warp[by.member])
+            conflict &= ~(same_warp & (time < np.minimum(self.sync_time[here], self.sync_time[by.member])))
+        if self.informed and conflict.any():
+            conflict[conflict] = ~self._known(earlier[conflict], time[conflict], self.acquired[by.member[conflict]])
+        return conflict
+
+    def _known(self, thread: np.ndarray, time: np.ndarray, acquired: np.ndarray) -> np.ndarray:
+        """Whether what a thread did at a time was published early enough to be acquired."""
+        columns = [np.concatenate(column) for column in zip(*self.published)]
+        self.published = [tuple(columns)]
+        known = np.zeros(len(thread), bool)
+        for moment in np.unique(time):
+            now = time == moment
+            earliest = self._published_after(moment, thread[now], columns)
+            known[now] = earliest <= acquired[now]
+        return known
+
+    def _published_after(self, moment: int, thread: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
+        """For each thread, when what it did at that moment was published first, by itself or by one it met since."""
+        publisher, time, barrier, sync = columns
+        earliest = np.full(len(thread), NEVER)
+        for number, since in ((lambda t: t, time), (self._warp, sync), (lambda t: t // self.launch.threads, barrier)):
+            late = since > moment
+            names, place = np.unique(number(publisher[late]), return_inverse=True)
+            first = np.full(len(names) + 1, NEVER)
+            np.minimum.at(first, place, time[late])
+            at = np.searchsorted(names, number(thread))
+            hit = np.append(names, -1)[at] == number(thread)
+            earliest = np.minimum(earliest, np.where(hit, first[at], NEVER))
+        return earliest
+
+    def _warp(self, thread: np.ndarray) -> np.ndarray:
+        block, number = np.divmod(thread, self.launch.threads)
+        return block * self.launch.warps + number // WARP
+
+    def _publish(self, by: Present) -> None:
+        self.published.append((by.thread, np.full(len(by.thread), by.time),
+                               self.barrier_time[self.threads.block[by.member]], self.sync_time[by.member]))
+
+    def _acquire(self, shadow: Shadow, where: np.ndarray, by: Present) -> None:
+        """Whoever reads a flag learns what the thread that wrote it has published."""
+        for record in (shadow.stored, shadow.updated):
+            news = (record.thread[where] >= 0) & (record.thread[where] != by.thread)
+            if news.any():
+                writer, time = record.thread[where[news]], record.time[where[news]]
+                if record is shadow.stored:    # a plain store can be a flag, too, which shows only now
+                    self.published.append((writer, time, time, time))
+                self._learn(by.member[news], time)
+
+    def _learn(self, members: np.ndarray, time) -> None:
+        self.acquired[members], self.informed = np.maximum(self.acquired[members], time), True
+
+    # ---- accesses
+
+    def read(self, reach: Reach) -> None:
+        """A group reads a watched array."""
+        shadow, by = self._present(reach)
+        access = reach.access
+        if shadow.written:
+            for where in self._places(reach):
+                if not access.polls:
+                    harmless = self.signals if access.signal else self.is_cas if access.feeds_cas else None
+                    for record in (shadow.stored, shadow.updated):
+                        self._check(record, where, by, harmless)
+                if access.signal or access.polls:
+                    self._acquire(shadow, where, by)
+        shadow.aside.append((reach, by))
+        if len(shadow.aside) >= MAX_ASIDE:
+            self._enter_reads(shadow)
+
+    def store(self, reach: Reach, values) -> None:
+        """A group writes these values, one array for each element of the access."""
+        shadow, by = self._present(reach)
+        signal = reach.access.signal
+        harmless = self.polls | self.signals if signal else self.polls
+        self._enter_reads(shadow)
+        # Of a variable of the module, which may be a flag that many set; the elements of an array have one writer each.
+        kept = self._kept(reach, values) if not reach.region.shape else np.False_
+        for where in self._places(reach):
+            self._check(shadow.stored, where, by, harmless, kept)
+            for record in (shadow.updated, shadow.reader, shadow.other_reader):
+                self._check(record, where, by, harmless)
+            shadow.stored.set(where, by.thread, by.time, reach.access)
+            if not signal:
+                self._written_twice(shadow, where, by, values)
+        if signal:
+            self._publish(by)
+
+    def update(self, reach: Reach) -> None:
+        """A group makes an atomic update."""
+        shadow, by = self._present(reach)
+        access = reach.access
+        harmless = self.polls | self.signals
+        self._enter_reads(shadow)
+        for where in self._places(reach):
+            if not access.polls:
+                self._check(shadow.stored, where, by, harmless)
+                for record in (shadow.reader, shadow.other_reader):
+                    self._check(record, where, by, harmless | self.feeds_cas if access.cas else harmless)
+            self._acquire(shadow, where, by)
+            shadow.updated.set(where, by.thread, by.time, access)
+            later = np.ones(len(where), bool)    # of several threads that update one place, the first one is no later
+            later[np.unique(where, return_index=True)[1]] = False
+            if later.any():
+                self._learn(by.member[later], by.time)
+        self._publish(by)
+
+    def _present(self, reach: Reach) -> tuple[Shadow, Present]:
+        shadow = self.shadows.get(reach.region.first)
+        if shadow is None:
+            shadow = self.shadows[reach.region.first] = Shadow(
+                reach.region, self.granule, self.launch.blocks * self.launch.threads)
+        shadow.written |= reach.access.action != "load"
+        self.time += 1
+        members = reach.group.members
+        return shadow, Present(reach.access, reach.region, members + self.first, members, self.time)
+
+    def _places(self, reach: Reach) -> list[np.ndarray]:
+        first = reach.positions() // self.granule
+        return [first + k if k else first for k in range(max(reach.access.bytes // self.granule, 1))]
+
+    def _enter_reads(self, shadow: Shadow) -> None:
+        reads, shadow.aside = shadow.aside, []
+        for reach, by in reads:
+            for where in self._places(reach):
+                self._enter_read(shadow, where, by)
+
+    def _enter_read(self, shadow: Shadow, where: np.ndarray, by: Present) -> None:
+        """Remember the last reader, and another one, if possible of another warp."""
+        reader, other = shadow.reader, shadow.other_reader
+        before = reader.thread[where]
+        moves = (before >= 0) & (before != by.thread)
+        if moves.any():
+            away = moves & (self._warp(before) != self._warp(by.thread))
+            away |= moves & (other.thread[where] < 0)
+            other.move(where[away], reader)
+        reader.set(where, by.thread, by.time, by.access)
+        lost = np.flatnonzero(reader.thread[where] != by.thread)
+        if len(lost):
+            other.set(where[lost], by.thread[lost], by.time, by.access)
+
+    # ---- findings
+
+    def _check(self, record: Record, where: np.ndarray, by: Present, harmless=None, kept=np.False_) -> None:
+        """Report what is not ordered, unless it was a `harmless` access or the value is `kept`."""
+        conflict = self.unordered(record, where, by)
+        if harmless is not None and conflict.any():
+            conflict &= ~harmless[record.access[where]]
+        self._report(record, where, by, conflict & ~kept)
+
+    def _kept(self, reach: Reach, values) -> np.ndarray:
+        """Where memory already holds what is to be written."""
+        kept = np.ones(reach.group.n, bool)
+        for k, value in enumerate(values):
+            kept &= _bits(np.asarray(reach.take(k))) == _bits(np.asarray(value))
+        return kept
+
+    def _written_twice(self, shadow: Shadow, where: np.ndarray, by: Present, values) -> None:
+        """Several threads of this very access write to one place."""
+        lost = shadow.stored.thread[where] != by.thread
+        if not shadow.region.shape and lost.any():
+            winner = np.searchsorted(by.thread, shadow.stored.thread[where])
+            differs = np.zeros(len(where), bool)
+            for value in values:
+                value = _bits(np.broadcast_to(value, (len(where),)))
+                differs |= value[winner] != value
+            lost &= differs
+        self._report(shadow.stored, where, by, lost)
+
+    def _report(self, record: Record, where: np.ndarray, by: Present, conflict: np.ndarray) -> None:
+        if not conflict.any():
+            return
+        numbers = record.access[where]
+        for number in np.unique(numbers[conflict]):
+            other = self.accesses[number]
+            if not self.findings.has("race", by.access.line, other.line):
+                i = int((conflict & (numbers == number)).argmax())
+                self._add_race(by, other, int(where[i]), int(by.thread[i]), int(record.thread[where[i]]))
+
+    def _add_race(self, by: Present, other: Access, place: int, me: int, them: int) -> None:
+        line = by.access.line
+        where = f"in line {other.line}" if other.line != line else "in the same line"
+        same_block = me // self.launch.threads == them // self.launch.threads
+        why = ("no barrier lies between" if same_block else
+               "nothing says which block comes first, and __syncthreads orders the threads of one block only")
+        self.findings.add(finding(
+            "race", line, f"{self._who(me)} {_VERB[by.access.action]} {self._place(by.region, place)}, which "
+            f"{self._who(them)} {_VERB[other.action]} {where}; {why}, so the result depends on which comes first",
+            other.line))
+
+    def _who(self, thread: int) -> str:
+        block, number = divmod(thread, self.launch.threads)
+        return f"thread {coordinates(number, self.launch.block)} of block {coordinates(block, self.launch.grid)}"
+
+    def _place(self, region: Region, place: int) -> str:
+        """ "element 37 of C (row 1, column 5)" """
+        byte, name = place * self.granule - region.at, cxx_name(region.name)
+        if not region.shape:
+            return f"word {byte // 4} of {name}" if byte % 4 == 0 else f"byte {byte} of {name}"
+        element = byte // region.dtype.itemsize
+        if len(region.shape) != 2:
+            return f"element {element} of {name}"
+        row, column = divmod(element, region.shape[1])
+        return f"element {element} of {name} (row {row}, column {column})"
+
+
+_VERB = {"load": "reads", "store": "writes", "atomic": "updates"}
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    return values.view(f"u{values.dtype.itemsize}")
