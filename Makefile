@@ -37,7 +37,7 @@ help:  ## this list
 
 lab: setup  ## set up and open the lessons in JupyterLab (CUDA=12 or CUDA=13: with CuPy for an NVIDIA GPU)
 	@$(if $(LESSONS),$(BIN)/jupyter-trust $(LESSONS) >/dev/null 2>&1 || true)  # or tables lose their colours
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/notebooks \
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/notebooks --LabApp.news_url=None \
 	  $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 test: setup  ## set up and run every test, the lessons included (ARGS="-k naive" chooses some)

@@ -48,14 +48,14 @@ def normalise(notebook, before=None) -> None:
     notebook.metadata.update(nbformat.from_dict(METADATA))
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     earlier = {cell.source: cell.get("outputs", []) for cell in before.cells} if before else {}
-    seen, models = {}, {}
+    seen = {}
     for cell in notebook.cells:
         cell.id = cell_id(cell, seen)
         cell.metadata = nbformat.from_dict({k: cell.metadata[k] for k in CELL_METADATA if k in cell.metadata})
         if cell.cell_type == "code":
             cell.outputs = merge_streams(cell.outputs)
             for output in cell.outputs:
-                anonymise(output, models)
+                anonymise(output)
             if "nbval-ignore-output" in cell.metadata.get("tags", []):
                 cell.outputs = settle(earlier.get(cell.source), cell.outputs)
 
@@ -79,12 +79,14 @@ def merge_streams(outputs: list) -> list:
     return merged
 
 
-def anonymise(output, models: dict[str, str]) -> None:
-    """Number the widgets in order; leave out addresses of objects and the folders of this machine."""
+def anonymise(output) -> None:
+    """Leave out addresses of objects, the folders of this machine, and the reference to a widget.
+
+    A stored widget has no model until its cell is run, and JupyterLab shows an error in its place; without the
+    reference it shows the widget's text.
+    """
     data = output.get("data", {})
-    if WIDGET in data:
-        model = data[WIDGET]["model_id"]
-        data[WIDGET]["model_id"] = models.setdefault(model, f"{len(models):032x}")
+    data.pop(WIDGET, None)
     if "text/plain" in data:
         data["text/plain"] = re.sub(r"(?<= at )0x[0-9a-f]{6,}", "0x…", data["text/plain"])
     if output.output_type == "stream":
