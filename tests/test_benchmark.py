@@ -194,7 +194,8 @@ def test_one_kernel_and_one_size_need_no_list(answered):
 
 
 @pytest.mark.parametrize("kernels, sizes, words", [
-    ([], [64], "no kernels"), (["Naive"], [64], "not a kernel"), ([gl.Naive(), gl.Naive()], [64], "two kernels are"),
+    ([], [64], "kernels is empty"), (["Naive"], [64], "must be a kernel"),
+    ([gl.Naive(), gl.Naive()], [64], "two kernels are"),
     ([gl.Naive().with_source(gl.Naive().source, "cuBLAS")], [64], "cannot be called 'cuBLAS'"),
     ([gl.Naive()], [], "no sizes"), ([gl.Naive()], [0], "size 0"), ([gl.Naive()], [(64, 64)], "size"),
     ([gl.Naive()], [64.0], "size"), ([gl.Naive()], [True], "size"), ([gl.Naive()], "64", "size"),
