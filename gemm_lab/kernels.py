@@ -276,7 +276,7 @@ class RegisterTiling1D(CourseKernel):
 
     BM, BN, BK      the block's tile of A is BM x BK, of B BK x BN
     TM              elements of a thread; BM must be a multiple of it
-    strided_loader  True: the tiles are loaded by the usual strided loop, which waits for memory more often
+    strided_loader  True: the tiles are loaded by the usual strided loop, which executes more instructions
     """
 
     file, template = "03_register_tiling_1d.cu", "register_tiling_1d"
