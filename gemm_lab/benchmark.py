@@ -115,9 +115,9 @@ def _device() -> gpu.Device:
 
 
 def _versions(device: gpu.Device) -> dict[str, str]:
-    from gemm_lab.status import compiler_version
+    from gemm_lab.status import compiler
     return {"CUDA of the driver": device.driver_cuda, "CUDA of CuPy": device.runtime, "CuPy": device.cupy,
-            "NVRTC": compiler_version() or "unknown"}
+            "NVRTC": compiler()[0] or "unknown"}
 
 
 # --- the command `gemm-lab bench`

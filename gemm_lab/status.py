@@ -46,29 +46,17 @@ class Status:
 
 def status() -> Status:
     """What works here: the GPU (or why there is none), the compiler, the emulator, and the recorded measurements."""
-    version, missing = compiler_version(), None
-    if version is None:
-        missing = _compiler_fault()
-    return Status(gpu.device() if gpu.available() else None, gpu.reason(), version, missing, *emulator_backend(),
+    return Status(gpu.device() if gpu.available() else None, gpu.reason(), *compiler(), *emulator_backend(),
                   tuple(f"{device} ({recorded(device).date})" for device in shipped_devices()))
 
 
-def compiler_version() -> str | None:
-    """The version of NVRTC, such as "13.0"; None if it cannot be loaded."""
+def compiler() -> tuple[str | None, str | None]:
+    """The version of NVRTC, such as "13.0", or None and why it cannot be loaded."""
     from gemm_lab.compiler import NoCompiler, nvrtc
     try:
-        return nvrtc.version()
-    except NoCompiler:
-        return None
-
-
-def _compiler_fault() -> str:
-    from gemm_lab.compiler import NoCompiler, nvrtc
-    try:
-        nvrtc.library()
+        return nvrtc.version(), None
     except NoCompiler as error:
-        return str(error).splitlines()[0]
-    return "unknown"
+        return None, str(error).splitlines()[0]
 
 
 def emulator_backend() -> tuple[str | None, str | None]:

@@ -7,8 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-import numpy as np
-
 from gemm_lab.emulator import arguments, program
 from gemm_lab.emulator.counting import total
 from gemm_lab.emulator.machine import Execution
@@ -17,11 +15,11 @@ from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.emulator.reports import finding
 from gemm_lab.emulator.schedule import schedule_maker
 from gemm_lab.emulator.threads import Launch
+from gemm_lab.kernels import MAX_GRID, MAX_SHARED_BYTES, MAX_THREADS, is_whole
 from gemm_lab.run import Run
 
 MODES = ("values", "count", "check", "trace")
-MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
-MAX_STATIC_SHARED = 48 * 1024     # bytes
+MAX_BLOCK = 1024, 1024, 64
 MAX_SHARED = 227 * 1024           # bytes, dynamic shared memory included (H100, H200)
 MAX_LOCAL = 512 * 1024            # bytes of a thread (CUDA C++ Programming Guide, technical specifications)
 QUIET_SECONDS = 2                 # a run that takes longer shows its progress
@@ -137,19 +135,15 @@ def make_launch(grid, block, shared_bytes) -> Launch:
     threads = block[0] * block[1] * block[2]
     if threads > MAX_THREADS:
         raise ValueError(f"block {block} has {threads} threads; a block has at most {MAX_THREADS}")
-    if not _is_whole(shared_bytes) or not 0 <= shared_bytes <= MAX_SHARED:
+    if not is_whole(shared_bytes) or not 0 <= shared_bytes <= MAX_SHARED:
         raise ValueError(f"shared_bytes is {shared_bytes!r}; it must be a whole number from 0 to {MAX_SHARED}")
     return Launch(grid, block, int(shared_bytes))
-
-
-def _is_whole(n) -> bool:
-    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
 
 
 def triple(what: str, size, limits) -> tuple[int, int, int]:
     """An int or up to three, as (x, y, z)."""
     sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,)
-    if not 1 <= len(sizes) <= 3 or not all(map(_is_whole, sizes)):
+    if not 1 <= len(sizes) <= 3 or not all(map(is_whole, sizes)):
         raise ValueError(f"{what} is {size!r}; it must be a whole number or up to three (x, y, z)")
     x, y, z = (int(n) for n in (*sizes, 1, 1)[:3])
     for axis, n, limit in zip("xyz", (x, y, z), limits):
@@ -159,7 +153,7 @@ def triple(what: str, size, limits) -> tuple[int, int, int]:
 
 
 def check_step_limit(step_limit) -> int | None:
-    if step_limit is not None and (not _is_whole(step_limit) or step_limit < 1):
+    if step_limit is not None and (not is_whole(step_limit) or step_limit < 1):
         raise ValueError(f"step_limit is {step_limit!r}; it must be None or a positive whole number")
     return step_limit
 
@@ -167,9 +161,9 @@ def check_step_limit(step_limit) -> int | None:
 def check_kernel(kernel: program.Program, launch: Launch) -> None:
     """ValueError where the kernel cannot be launched like that."""
     static = sum(v.size for v in kernel.variables.values() if v.space == "shared")
-    if static > MAX_STATIC_SHARED:
+    if static > MAX_SHARED_BYTES:
         raise ValueError(f"the kernel declares {static} bytes of shared memory; a block has at most "
-                         f"{MAX_STATIC_SHARED}")
+                         f"{MAX_SHARED_BYTES}")
     if static + launch.shared_bytes > MAX_SHARED:
         raise ValueError(f"{static} bytes of static and {launch.shared_bytes} bytes of dynamic shared memory; "
                          f"a block has at most {MAX_SHARED}")
@@ -184,5 +178,5 @@ def check_kernel(kernel: program.Program, launch: Launch) -> None:
 
 def largest_number(launch: Launch, args: list) -> int:
     """The largest number that the kernel is given: see `loops`."""
-    numbers = [abs(int(a)) for a in args if _is_whole(a)]
+    numbers = [abs(int(a)) for a in args if is_whole(a)]
     return max(*launch.grid, launch.threads, *numbers)
