@@ -7,6 +7,9 @@ word        32 bits moved for one thread: what the *algorithm* asks for
 request     one load or store instruction of one warp: what the *scheduler* issues
 sector      32 aligned bytes of global memory: what the L2 cache must deliver
 wavefront   one pass through the SM's load/store pipe, at most 128 bytes: how long the *pipe* is busy
+
+A bank conflict is a wavefront of shared memory that another choice of addresses would have saved: see
+`shared_wavefronts`.
 """
 
 from __future__ import annotations
@@ -44,6 +47,8 @@ class Counts:
     global_store_wavefronts: int | None = None
     shared_load_wavefronts: int | None = None
     shared_store_wavefronts: int | None = None
+    shared_load_bank_conflicts: int | None = None
+    shared_store_bank_conflicts: int | None = None
 
     @classmethod
     def zero(cls) -> Counts:

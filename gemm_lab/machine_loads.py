@@ -16,8 +16,7 @@ are stands in the machine code, by source line. `machine_accesses` finds which a
 Counting then needs no memory of what came before: `MachineAccess.requests` says which of an instruction's requests the
 machine makes. Where chunks of several rounds were joined, that is the request whose address is a multiple of the width.
 
-Limits. A predicated machine instruction (@P0 STS) that no lane of a warp executes counts as an instruction on hardware,
-with no wavefronts, where the PTX branches around it. A loop may be unrolled so that a word's width depends on the round
+Limits. A loop may be unrolled so that a word's width depends on the round
 (an odd row stride; a remainder, if ptxas alone unrolled): then no choice fits or, rarely, one fits by accident. A check
 is that the requests that are counted move the PTX's words, or more where four are read for three.
 """
@@ -34,7 +33,6 @@ from math import prod
 
 import numpy as np
 
-from gemm_lab.compiler.sass import shared_accesses
 from gemm_lab.emulator.ptx import SIZES, Kernel, Register
 
 WORD, WIDEST = 4, 16
@@ -49,10 +47,13 @@ class MachineAccess:
     width   bytes of one lane's access
     leads   True: it makes an access where the PTX does; False: another instruction's access serves this one;
             None: it makes one where the address is a multiple of the width, and that access serves the rounds after it
+    guarded a predicate, and no branch, decides who takes part: every warp that comes to the branch of the PTX issues the
+            instruction, though all its lanes may be idle. Such requests are counted at the branch
     """
 
     width: int
     leads: bool | None
+    guarded: bool = False
 
     def requests(self, byte_addresses: np.ndarray) -> np.ndarray:
         """Of the PTX's requests (n, 32), a negative address for each inactive lane, those of the machine."""
@@ -97,15 +98,16 @@ class Part:
     block: int
 
 
-def machine_accesses(kernel: Kernel, sass: str) -> dict[int, MachineAccess | None]:
+def machine_accesses(kernel: Kernel, machine_code: dict[int, Counter[str]]) -> dict[int, MachineAccess | None]:
     """Index of an instruction -> the machine's access, for every shared load and store of the PTX.
 
-    `kernel` is `emulator.reader.parse` of the PTX, `sass` the disassembly of the same source (`Compiled.sass`).
+    `kernel` is `emulator.reader.parse` of the PTX, `machine_code` says which accesses the cubin of the same source has
+    in each line (`compiler.shared_accesses`).
     Accesses of less than a word keep their width. None where the machine code's widths cannot be explained.
     """
     found: dict[int, MachineAccess | None] = {}
     for action, mnemonic in (("ld", "LDS"), ("st", "STS")):
-        machine = {line: _words_by_width(counts, mnemonic) for line, counts in shared_accesses(sass).items()}
+        machine = {line: _words_by_width(counts, mnemonic) for line, counts in machine_code.items()}
         for families in _together(_families(kernel, action)):
             lines = {site.line for family in families for site in family}
             found |= _solve(families, sum((machine.get(line, Counter()) for line in lines), Counter()))

@@ -48,6 +48,8 @@ class Run:
     completed  False if the run was stopped (out of bounds, endless loop, unsupported instruction): C is then partial
     backend    "emulator" or "gpu"
     seconds    kernel time by events on the GPU; wall time of the emulation, compilation excluded
+    ptx_lines  source lines whose shared requests, wavefronts and conflicts are those of the PTX, because it could not
+               be told what the machine code makes of them; everywhere else they are the machine's
     """
 
     C: np.ndarray | None
@@ -59,6 +61,7 @@ class Run:
     completed: bool = True
     backend: str = "emulator"
     seconds: float = 0.0
+    ptx_lines: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         # No time in here: a lesson's text output must not change from run to run.

@@ -49,19 +49,19 @@ def shared_wavefronts(byte_addresses, width_bytes: int, store: bool = False):
     ValueError for another shape or width. The rule is this module's; nothing in it was fitted to the kernels of the
     course. Evidence: `measurements/shared_patterns_h200.json`.
     """
-    found = _wavefronts_of_parts(byte_addresses, width_bytes, store).sum(axis=1)
+    found = wavefronts_of_parts(byte_addresses, width_bytes, store).sum(axis=1)
     return int(found[0]) if np.ndim(byte_addresses) == 1 else found
 
 
 def bank_conflicts(byte_addresses, width_bytes: int, store: bool = False):
     """Wavefronts in excess of one for each part of the warp, as ncu counts bank conflicts. See `shared_wavefronts`."""
-    parts = _wavefronts_of_parts(byte_addresses, width_bytes, store)
+    parts = wavefronts_of_parts(byte_addresses, width_bytes, store)
     found = parts.sum(axis=1) - np.count_nonzero(parts, axis=1)
     return int(found[0]) if np.ndim(byte_addresses) == 1 else found
 
 
-def _wavefronts_of_parts(byte_addresses, width_bytes: int, store: bool) -> np.ndarray:
-    """(n, parts): the wavefronts of each part; 0 where no lane is active, and where parts were joined."""
+def wavefronts_of_parts(byte_addresses, width_bytes: int, store: bool) -> np.ndarray:
+    """(n, parts): the wavefronts of each part of the warp; 0 where no lane is active, and where parts were joined."""
     if width_bytes not in WIDTHS:
         raise ValueError(f"width_bytes is {width_bytes!r}; it must be one of {', '.join(map(str, WIDTHS))}")
     rows = np.atleast_2d(np.asarray(byte_addresses, np.int64))

@@ -36,28 +36,6 @@ def test_requests_are_counted_one_by_one():
     assert counting.sectors(rows(LANE * 4, LANE * 4)) == 8
 
 
-@pytest.mark.parametrize("stride", [*range(1, 34), 64, 96])
-def test_bank_conflicts_of_a_stride(stride):
-    """Word k*stride of 32 lanes: lanes meet in a bank gcd(stride, 32) at a time."""
-    assert counting.shared_wavefronts(rows(LANE * stride * 4), 4) == np.gcd(stride, 32)
-
-
-@pytest.mark.parametrize("addresses, size, wavefronts", [
-    (LANE * 0, 4, 1), (LANE // 8 * 4, 4, 1),                        # broadcasts
-    (np.where(LANE < 16, 0, 128), 4, 2),                            # two words of one bank
-    (np.where(LANE % 2, 4 * LANE, 128 + 4 * LANE), 4, 1),           # two rows, disjoint banks
-    (np.where(LANE < 8, LANE * 128, -1), 4, 8),                     # eight lanes in one bank
-    (np.full(32, -1), 4, 0),
-    (LANE, 1, 1), (LANE * 2, 2, 1), (LANE * 128, 1, 32),            # bytes: lanes of one word do not conflict
-    (LANE * 8, 8, 2), (LANE * 0, 8, 1), (LANE * 16, 8, 4),          # 64 bits
-    (LANE * 16, 16, 4), (LANE * 0, 16, 2), (LANE % 2 * 16, 16, 2),  # 128 bits
-    (LANE % 16 * 16, 16, 4), (LANE // 16 * 16, 16, 2),              # 16 and 2 distinct: 6 together, as on an H200
-    (np.where(LANE < 8, LANE * 16, -1), 16, 1),
-])
-def test_shared_wavefronts(addresses, size, wavefronts):
-    assert counting.shared_wavefronts(rows(addresses), size) == wavefronts
-
-
 # ---- whole kernels --------------------------------------------------------------------------------------------------
 
 SOURCE = """
@@ -127,8 +105,10 @@ def test_vector_accesses():
 def test_shared_memory(stride):
     c = run("shared", stride, floats(32), np.zeros(32, np.float32)).counts
     assert (c.shared_store_words, c.shared_store_requests, c.shared_store_wavefronts) == (32, 1, np.gcd(stride, 32))
+    assert c.shared_store_bank_conflicts == np.gcd(stride, 32) - 1
     # Loads: a row and a broadcast.
     assert (c.shared_load_words, c.shared_load_requests, c.shared_load_wavefronts) == (64, 2, 2)
+    assert c.shared_load_bank_conflicts == 0
 
 
 def test_counts_by_line_belong_to_their_line_and_add_up():

@@ -11,12 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from gemm_lab.compiler import headers, host_code, nvrtc, sass, scan
+from gemm_lab.compiler import cubin, headers, host_code, nvrtc, sass, scan
 from gemm_lab.compiler.diagnostics import FILE, CompileError, Diagnostic, about_entry, parse, show
 from gemm_lab.compiler.nvrtc import NoCompiler
 
 __all__ = ["ARCH_PTX", "CompileError", "Compiled", "Diagnostic", "NoCompiler", "Ptx", "compile_kernel", "compile_ptx",
-           "entries", "sass_by_line", "shared_accesses", "show"]
+           "entries", "guarded_accesses", "sass_by_line", "shared_accesses", "show"]
 
 ARCH_PTX = "compute_80"     # the one virtual architecture that is emulated
 _UNUSED = "-diag-suppress=177"      # "declared but never referenced" means nothing once host code is left out
@@ -119,9 +119,23 @@ def sass_by_line(compiled: Compiled) -> dict[int, list[str]]:
 def shared_accesses(compiled: Compiled) -> dict[int, Counter[str]]:
     """Source line -> its shared-memory instructions by width, {31: Counter({"LDS": 32, "LDS.128": 8})}.
 
-    No suffix means 32 bits. An instruction counts once, however often a loop runs it.
+    No suffix means 32 bits. An instruction counts once, however often a loop runs it. Lines as in `sass_by_line`.
+    Needs no nvdisasm.
     """
-    return sass.shared_accesses(compiled.sass)
+    found: dict[int, Counter[str]] = {}
+    for access in cubin.shared_accesses(compiled.cubin, compiled.entry):
+        if access.line is not None:
+            found.setdefault(access.line, Counter())[access.name] += 1
+    return dict(sorted(found.items()))
+
+
+def guarded_accesses(compiled: Compiled) -> set[tuple[int, str]]:
+    """The (source line, name) of shared-memory instructions that all have a predicate: (31, "STS.64").
+
+    A branch of the PTX has then become a predicate: warps that the branch would have led around issue the instruction.
+    """
+    known = cubin.shared_accesses(compiled.cubin, compiled.entry)
+    return {(a.line, a.name) for a in known if a.line} - {(a.line, a.name) for a in known if not a.guarded}
 
 
 def _check_text(source: str, entry: str) -> None:

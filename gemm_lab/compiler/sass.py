@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -88,18 +88,3 @@ def loop(sass: str) -> tuple[str, ...]:
 def opcode(instruction: str) -> str:
     """The operation with its modifiers: "LDS.128" of "@P0 LDS.128 R12, [UR4+0x10]"."""
     return re.sub(r"^@!?U?P\w+\s+", "", instruction).split()[0]
-
-
-def shared_accesses(sass: str) -> dict[int, Counter[str]]:
-    """Source line -> how many shared-memory instructions of each width: {35: {"LDS": 32, "LDS.128": 8}}.
-
-    No suffix means 32 bits. Instructions are counted once each, however often a loop runs them.
-    """
-    found = {line: Counter(_width(opcode(i)) for i in instructions if re.match(r"(?:LDS|STS)\b", opcode(i)))
-             for line, instructions in by_line(sass).items()}
-    return {line: widths for line, widths in found.items() if widths}
-
-
-def _width(operation: str) -> str:
-    name, *modifiers = operation.split(".")
-    return ".".join([name, *(m for m in modifiers if re.fullmatch(r"64|128|[US]?(?:8|16)", m))])

@@ -29,6 +29,7 @@ class Decoder(Operands):
     def __init__(self, kernel: Kernel):
         super().__init__(kernel)
         self.accesses: list[Access] = []
+        self.index_of = {id(i): n for n, i in enumerate(kernel.instructions)}    # equal ones are still different
         self.feeding_cas = feeding_cas(kernel)
         self.polling: set[Instruction] = set()    # see `watched`
 

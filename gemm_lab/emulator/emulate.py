@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
+from gemm_lab import compiler
 from gemm_lab.emulator import arguments, program
 from gemm_lab.emulator.counting import total
 from gemm_lab.emulator.machine import Execution
@@ -14,6 +15,7 @@ from gemm_lab.emulator.memory import Global
 from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.emulator.reports import finding
 from gemm_lab.emulator.schedule import schedule_maker
+from gemm_lab.emulator.shared_requests import SharedRequests, shared_requests
 from gemm_lab.emulator.threads import Launch
 from gemm_lab.kernels import MAX_GRID, MAX_SHARED_BYTES, MAX_THREADS, is_whole
 from gemm_lab.run import Run
@@ -50,8 +52,7 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     launch = make_launch(grid, block, shared_bytes)
     order = schedule_maker(schedule, launch)
     limit = check_step_limit(step_limit)
-    from gemm_lab.compiler import compile_ptx
-    ptx = compile_ptx(source, entry)
+    ptx = compiler.compile_ptx(source, entry)
     try:
         kernel = program.load(ptx.text, ptx.entry)
     except Unsupported as problem:
@@ -61,7 +62,8 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     memory = Global()
     args = list(args)
     bound = arguments.bind(kernel.kernel.parameters, arguments.signature(source, entry), args, memory)
-    return execute(Execution(kernel, launch, memory, bound, count=mode != "values", check=mode == "check",
+    shared = shared_requests(source, entry) if mode != "values" else SharedRequests()
+    return execute(Execution(kernel, launch, memory, bound, shared, count=mode != "values", check=mode == "check",
                              step_limit=limit, schedule=order, largest=largest_number(launch, args)))
 
 
@@ -100,7 +102,7 @@ def result(execution: Execution, seconds: float) -> Run:
     by_line = execution.tally.by_line() if execution.count else {}
     return Run(None, counts=total(by_line) if execution.count else None, by_line=by_line,
                findings=execution.findings.all(), output=str(execution.output), completed=execution.completed,
-               seconds=seconds)
+               seconds=seconds, ptx_lines=tuple(sorted(execution.shared.unknown & set(by_line))))
 
 
 class Progress:

@@ -27,6 +27,7 @@ from gemm_lab.emulator.registers import Registers, Window
 from gemm_lab.emulator.reports import Findings, Stop
 from gemm_lab.emulator.requests import ReadOnly
 from gemm_lab.emulator.schedule import Lockstep
+from gemm_lab.emulator.shared_requests import SharedRequests
 from gemm_lab.emulator.threads import Group, Launch, Threads
 
 BATCH_BYTES = 2**26    # of shared and local memory in a batch
@@ -40,6 +41,7 @@ class Execution:
     launch: Launch
     memory: mem.Global
     arguments: dict[str, bytes]
+    shared: SharedRequests = SharedRequests()
     count: bool = True
     check: bool = False
     step_limit: int | None = None
@@ -182,6 +184,8 @@ class Batch:
         if self.tally is not None:
             for line, count in code.fma:
                 self.tally.fma[line] += count * self.group.n
+            for key in self.execution.shared.issued.get(self.at, ()):
+                self.tally.add(key, 0, (self.group.warps, 0, 0, 0))
         if self.execution.step_limit is not None:
             self.count_steps(code)
         step = None

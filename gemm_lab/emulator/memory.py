@@ -15,6 +15,7 @@ import numpy as np
 from gemm_lab.emulator import counting
 from gemm_lab.emulator.ptx import Variable
 from gemm_lab.emulator.threads import Group
+from gemm_lab.machine_loads import WIDEST, MachineAccess
 
 GLOBAL_SHIFT, SHARED_SHIFT, LOCAL_SHIFT = 44, 20, 24    # log2 of the distance between regions of a space
 SHARED_TAG, LOCAL_TAG = 1 << 56, 1 << 57                # added to a shared or local address when it becomes generic
@@ -166,6 +167,7 @@ def symbols(variables: dict[str, Variable], memory: Global) -> dict[str, int]:
 class Access:
     """A load, store or atomic instruction, decoded. `space` is None for a generic address."""
     number: int                  # among the kernel's accesses
+    at: int                      # among its instructions
     line: int | None
     space: str | None
     action: str                  # "load", "store" or "atomic"
@@ -185,6 +187,7 @@ class Access:
         object.__setattr__(self, "bytes", self.element_bytes * self.width)
         object.__setattr__(self, "shift", self.element_bytes.bit_length() - 1)
         object.__setattr__(self, "words", max(self.bytes // 4, 1))
+        object.__setattr__(self, "as_written", MachineAccess(self.bytes, True))    # what a machine without ptxas makes
 
 
 class Footprint:
@@ -202,7 +205,7 @@ class Footprint:
             self.low, self.high = int(self.relative.min()), int(self.relative.max())
             self.bits = int(np.bitwise_or.reduce(self.relative))
         self.elements: dict[tuple[str, int], np.ndarray] = {}
-        self.costs: dict[tuple, tuple[int, int]] = {}
+        self.costs: dict[tuple, tuple[int, int, int, int]] = {}
 
     def fits(self, base, anchor: int) -> bool:
         """Whether these addresses have the same footprint."""
@@ -223,17 +226,16 @@ class Footprint:
             found = self.elements[space.name, shift] = self.positions(group, space) >> shift
         return found
 
-    def cost(self, group: Group, space: str, address: int, bytes_per_lane: int) -> tuple[int, int]:
-        """(sectors, wavefronts) when the first thread's address is `address`. Only its low bits matter."""
-        phase = address % (counting.LINE_BYTES if space == "global" else counting.WORD_BYTES)
-        key = space, phase, bytes_per_lane
+    def cost(self, group: Group, space: str, address: int, machine: MachineAccess, store: bool) -> tuple[int, ...]:
+        """What counting.COST lists, when the first thread's address is `address`. Only its low bits matter."""
+        key = space, address % (counting.LINE_BYTES if space == "global" else WIDEST), machine, store
         if key not in self.costs:
-            self.costs[key] = self._cost(group, space, phase, bytes_per_lane)
+            self.costs[key] = self._cost(group, *key)
         return self.costs[key]
 
-    def _cost(self, group: Group, space: str, phase: int, bytes_per_lane: int) -> tuple[int, int]:
+    def _cost(self, group: Group, space: str, phase: int, machine: MachineAccess, store: bool) -> tuple[int, ...]:
         if space == "local":
-            return 0, 0
+            return group.warps, 0, 0, 0
         if self.relative is None:
             reach = np.zeros(group.n, np.int64)
         else:
@@ -241,8 +243,10 @@ class Footprint:
         shift = -self.low // counting.LINE_BYTES * counting.LINE_BYTES + counting.LINE_BYTES    # no address below 0
         rows = group.by_warp(reach + (phase + shift))
         if space == "shared":
-            return 0, counting.shared_wavefronts(rows, bytes_per_lane)
-        return counting.sectors(rows), counting.lines(rows)
+            rows = machine.requests(rows)
+            wavefronts, conflicts = counting.shared_passes(rows, machine.width, store)
+            return 0 if machine.guarded else len(rows), 0, wavefronts, conflicts
+        return group.warps, counting.sectors(rows), counting.lines(rows), 0
 
 
 def footprint(group: Group, remembered: dict[int, Footprint], access: Access, base) -> Footprint:

@@ -78,8 +78,9 @@ def count(batch, access: Access, foot: Footprint, space: Space, address: int) ->
     if access.action == "atomic":
         return
     group = batch.group
-    sectors, wavefronts = foot.cost(group, space.name, address, access.bytes)
-    batch.tally.add((access.line, space.name, access.action), group.n * access.words, group.warps, sectors, wavefronts)
+    machine = batch.execution.shared.accesses.get(access.at) or access.as_written
+    cost = foot.cost(group, space.name, address, machine, access.action == "store")
+    batch.tally.add((access.line, space.name, access.action), group.n * access.words, cost)
 
 
 def load(batch, access: Access, base) -> list | None:

@@ -11,7 +11,7 @@ NEW_FOOTPRINT = 8         # function (entry, table): describe a pattern of addre
 NEW_COST = 16             # function (entry, access, slot): what such a request costs
 ACCESSES = 24             # the accesses,
 TABLES = 32               # the tables of footprints,
-BLOCK_THREADS = 40        # for every basic block, how many threads have executed it
+BLOCK_THREADS = 40        # for every basic block, how many threads have executed it, and how many warps
 PARAMETERS = 48           # the kernel's arguments,
 SYMBOLS = 56              # addresses of its variables
 SPECIAL = 64              # special registers, for each warp of a block
@@ -42,7 +42,8 @@ REQUIRED = 32             # flags that the region must have
 OFFSET = 40               # added to the address register
 SLOT_MASK = 48            # which bits of the word address decide what a request costs
 NUMBER = 56
-COUNTS = 64               # words, requests, sectors, wavefronts
+COUNTS = 64               # words, requests, sectors (or bank conflicts, in shared memory), wavefronts
+COUNTED = 96              # which of them to add: all bits, or those of the words
 ACCESS_BYTES = 128
 
 # A region: first address, end, distance to the real address, flags, distance to the owners of its words.
@@ -57,7 +58,7 @@ LOW, HIGH = 264, 272      # the least and the largest relative address
 LOW_BITS = 280            # all relative addresses or'ed
 KIND = 288                # 0: no pattern; 1: all lanes the same address; 2: a row of elements
 ANCHOR = 296              # the address of the first active lane, now
-COSTS = 320               # for each of 32 slots: words, requests, sectors, wavefronts as 16-bit integers
+COSTS = 320               # for each of 32 slots what COUNTS lists, as 16-bit integers; no words: not known yet
 ENTRY_BYTES = 576
 ENTRIES = 64              # of a table
 SCATTERED, BROADCAST, ROW = 0, 1, 2

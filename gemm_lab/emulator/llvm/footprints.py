@@ -11,7 +11,7 @@ import numpy as np
 
 from gemm_lab.counts import WARP
 from gemm_lab.emulator.llvm import context as c
-from gemm_lab.emulator.llvm.requests_ir import Access, Table
+from gemm_lab.emulator.llvm.requests_ir import Table
 from gemm_lab.emulator.memory import Footprint
 from gemm_lab.emulator.threads import Group, Launch, Threads
 
@@ -54,17 +54,18 @@ class Costs:
     def __init__(self):
         self.known: dict[tuple, tuple] = {}
 
-    def fill(self, entry: Entry, access: Access, slot: int) -> None:
-        """Put the cost of a request into its slot of an entry: words, requests, sectors, wavefronts."""
-        key = access.space, access.bytes, slot, int(entry.fields[0]), entry.relative.tobytes()
+    def fill(self, entry: Entry, table: Table, slot: int) -> None:
+        """Put the cost of a request into its slot of an entry: words, requests, sectors or conflicts, wavefronts."""
+        key = table, slot, int(entry.fields[0]), entry.relative.tobytes()
         if key not in self.known:
-            self.known[key] = self._cost(entry, access, slot)
+            self.known[key] = self._cost(entry, table, slot)
         entry.costs[slot] = self.known[key]
 
     @staticmethod
-    def _cost(entry: Entry, access: Access, slot: int) -> tuple[int, int, int, int]:
+    def _cost(entry: Entry, table: Table, slot: int) -> tuple[int, int, int, int]:
         lanes = entry.lanes
         group = Group(_WARP, lanes)
         foot = Footprint(entry.relative[lanes].copy(), 0)
-        sectors, wavefronts = foot.cost(group, access.space, 4 * slot, access.bytes)
-        return len(lanes) * (access.bytes // 4), 1, sectors, wavefronts
+        requests, sectors, wavefronts, conflicts = foot.cost(group, table.space, 4 * slot, table.machine,
+                                                             table.action == "store")
+        return len(lanes) * (table.bytes // 4), requests, sectors + conflicts, wavefronts

@@ -15,6 +15,7 @@ from gemm_lab.emulator.llvm.operands_ir import PCS, kept
 from gemm_lab.emulator.llvm.requests_ir import Access, Requests, Table
 from gemm_lab.emulator.program import Code, Program
 from gemm_lab.emulator.ptx import Immediate, Instruction, Register, Unsupported, number
+from gemm_lab.emulator.shared_requests import SharedRequests
 
 NO_EFFECT = {"membar", "fence", "prefetch", "prefetchu", "nanosleep"}
 
@@ -22,8 +23,9 @@ NO_EFFECT = {"membar", "fence", "prefetch", "prefetchu", "nanosleep"}
 class Translation:
     """The IR of a kernel, and the lists that it refers to by number."""
 
-    def __init__(self, program: Program, count: bool, warps: int):
-        self.program, self.count, self.w = program, count, Writer()
+    def __init__(self, program: Program, shared: SharedRequests, count: bool, warps: int):
+        self.program, self.shared, self.count, self.w = program, shared, count, Writer()
+        self.index_of = {id(i): n for n, i in enumerate(program.kernel.instructions)}
         self.races = warps > 1
         self.accesses: list[Access] = []
         self.tables: list[Table] = []
@@ -105,10 +107,15 @@ class BlockTranslation(Requests):
 
     def count_threads(self) -> None:
         if self.kernel.count and self.code.fma:
-            w = self.w
-            threads = w.op(f"zext i32 {w.op(f'call i32 @llvm.ctpop.i32(i32 {self.mask})')} to i64")
-            place = w.at(w.load("ptr", "%context", c.BLOCK_THREADS), 8 * self.n)
-            w.do(f"store i64 {w.op(f'add i64 {threads}, ' + w.load('i64', place, 0))}, ptr {place}")
+            self.add_to_block(0, f"zext i32 {self.w.op(f'call i32 @llvm.ctpop.i32(i32 {self.mask})')} to i64")
+        if self.kernel.count and self.n in self.kernel.shared.issued:
+            self.add_to_block(8, "add i64 1, 0")
+
+    def add_to_block(self, offset: int, number: str) -> None:
+        """Add a number to one of the block's two counters."""
+        w = self.w
+        place = w.at(w.load("ptr", "%context", c.BLOCK_THREADS), 16 * self.n + offset)
+        w.do(f"store i64 {w.op(f'add i64 {w.op(number)}, ' + w.load('i64', place, 0))}, ptr {place}")
 
     # ---- instructions
 

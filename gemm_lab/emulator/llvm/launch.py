@@ -21,6 +21,7 @@ from gemm_lab.emulator.machine import Execution
 from gemm_lab.emulator.program import Program
 from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.emulator.schedule import Lockstep
+from gemm_lab.emulator.shared_requests import SharedRequests
 
 MAX_WARPS = 2**31        # of a launch: they are numbered with 32 bits
 PATIENCE = 2.0           # seconds in one block of the grid, after which a loop may be endless
@@ -34,7 +35,7 @@ def run(execution: Execution, progress=lambda blocks: None) -> float | None:
         return None
     if execution.launch.blocks * execution.launch.warps >= MAX_WARPS:
         return None
-    translation = translate(execution.program, execution.count, execution.launch.warps)
+    translation = translate(execution.program, execution.shared, execution.count, execution.launch.warps)
     if translation is None:
         return None
     code = compiled(translation, execution.launch.warps, shared_bytes(execution))
@@ -56,10 +57,10 @@ def run(execution: Execution, progress=lambda blocks: None) -> float | None:
 
 
 @lru_cache(maxsize=64)
-def translate(program: Program, count: bool, warps: int) -> kernel_ir.Translation | None:
+def translate(program: Program, shared: SharedRequests, count: bool, warps: int) -> kernel_ir.Translation | None:
     """The kernel's IR, or None if it uses something that only the NumPy back end knows."""
     try:
-        return kernel_ir.Translation(program, count, warps)
+        return kernel_ir.Translation(program, shared, count, warps)
     except (Unsupported, AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None
 
@@ -121,10 +122,15 @@ def report(execution: Execution, translation: kernel_ir.Translation, workers: li
     """Add up what the workers counted, by source line."""
     if not execution.count:
         return
-    threads = sum(worker.block_threads for worker in workers)
-    for code, n in zip(translation.program.codes, threads):
-        for line, fma in code.fma if n else ():
-            execution.tally.fma[line] += fma * int(n)
+    blocks = sum(worker.block_threads for worker in workers)
+    for n, (code, (threads, warps)) in enumerate(zip(translation.program.codes, blocks.reshape(-1, 2).tolist())):
+        for line, fma in code.fma if threads else ():
+            execution.tally.fma[line] += fma * threads
+        for key in execution.shared.issued.get(n, ()) if warps else ():
+            execution.tally.add(key, 0, (warps, 0, 0, 0))
     for access, counts in zip(translation.accesses, sum(worker.counts() for worker in workers)):
-        if counts[1]:
-            execution.tally.add((access.line, access.space, access.action), *map(int, counts))
+        words, requests, pieces, wavefronts = map(int, counts)
+        table = access.table
+        if words:
+            cost = (requests, pieces, wavefronts, 0) if table.space == "global" else (requests, 0, wavefronts, pieces)
+            execution.tally.add((access.line, table.space, table.action), words, cost)

@@ -150,8 +150,8 @@ _COUNT = f"""
   %costs = getelementptr i8, ptr %entry, i64 {c.COSTS}
   %cost.at = getelementptr <4 x i16>, ptr %costs, i64 %slot
   %known = load <4 x i16>, ptr %cost.at
-  %requests = extractelement <4 x i16> %known, i32 1
-  %unknown = icmp eq i16 %requests, 0
+  %words = extractelement <4 x i16> %known, i32 0
+  %unknown = icmp eq i16 %words, 0
   br i1 %unknown, label %new, label %add
 new:
   %cost.function.at = getelementptr i8, ptr %context, i64 {c.NEW_COST}
@@ -159,7 +159,10 @@ new:
   call void %cost.function(ptr %entry, i64 %number, i64 %slot)
   br label %add
 add:
-  %cost = load <4 x i16>, ptr %cost.at
+  %all = load <4 x i16>, ptr %cost.at
+  %counted.at = getelementptr i8, ptr %access, i64 {c.COUNTED}
+  %counted = load <4 x i16>, ptr %counted.at
+  %cost = and <4 x i16> %all, %counted
   %more = zext <4 x i16> %cost to <4 x i64>
   %counts.at = getelementptr i8, ptr %access, i64 {c.COUNTS}
   %counts = load <4 x i64>, ptr %counts.at, align 8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gemm_lab.emulator import memory_steps
 from gemm_lab.emulator.llvm import context as c
@@ -10,24 +10,35 @@ from gemm_lab.emulator.llvm.ir import Writer, bits, splat
 from gemm_lab.emulator.llvm.operands_ir import Operands
 from gemm_lab.emulator.memory import LOCAL_TAG, SHARED_TAG
 from gemm_lab.emulator.ptx import SIZES, Instruction, Register, Symbol, Unsupported
+from gemm_lab.machine_loads import MachineAccess
+
+
+@dataclass(frozen=True)
+class Table:
+    """The footprints of one address register in one basic block, for accesses that have all this in common."""
+    space: str                # "global", "const" or "shared"
+    action: str               # "load" or "store"
+    bytes: int                # of one thread
+    element_bytes: int
+    machine: MachineAccess    # what the machine makes of those that lead
 
 
 @dataclass(frozen=True)
 class Access:
     """A load or store, as the machine wants to know it."""
     line: int | None
-    space: str                # "global", "const" or "shared"
-    action: str               # "load" or "store"
-    bytes: int                # of one thread
     offset: int
+    table: Table
+    counted: int              # which fields of its cost count, as `context.COUNTED` wants it
 
 
-@dataclass(frozen=True)
-class Table:
-    """The footprints of one address register in one basic block, for accesses of `bytes` bytes in one space."""
-    space: str
-    bytes: int
-    element_bytes: int
+def counted(machine: MachineAccess) -> int:
+    """Of words, requests, conflicts and wavefronts, 16 bits each, those that an access adds.
+
+    One that the machine serves along with another adds its words alone; the requests of a guarded one are counted at the
+    branch.
+    """
+    return 0xFFFF if machine.leads is False else -1 ^ 0xFFFF0000 if machine.guarded else -1
 
 
 class Requests(Operands):
@@ -91,22 +102,25 @@ class Requests(Operands):
         base, offset, size = address.base, address.offset, bits(kind) // 8
         if isinstance(base, Symbol):
             base, offset = Symbol(base.name), offset + base.offset
-        entry = self.footprint(base, space, size * width, size)
+        machine = self.kernel.shared.accesses.get(self.kernel.index_of[id(i)]) or MachineAccess(size * width, True)
+        leading = replace(machine, leads=None if machine.leads is None else True, guarded=False)
+        table = Table(space, action, size * width, size, leading)
+        entry = self.footprint(base, table)
         self.kernel.moved.add(f"i{8 * size}")
-        self.kernel.accesses.append(Access(i.line, space, action, size * width, offset))
+        self.kernel.accesses.append(Access(i.line, offset, table, counted(machine)))
         counts = "" if self.kernel.count and space != "const" else "_uncounted"
         place = self.w.op(f"call ptr @reach{counts}(ptr {entry}, i64 {len(self.kernel.accesses) - 1}, ptr %context)")
         return place, entry
 
-    def footprint(self, base, space: str, size: int, element_bytes: int) -> str:
+    def footprint(self, base, table: Table) -> str:
         """The footprint of an address register; accesses with different offsets share it."""
-        key = base, self.values[base.name].name if getattr(base, "name", "") in self.values else "", space, size
+        key = base, self.values[base.name].name if getattr(base, "name", "") in self.values else "", table
         if key in self.footprints and isinstance(base, Register):
             return self.footprints[key]
         address = self.source(base, "s64")
-        key = base, self.values[base.name].name if isinstance(base, Register) else "", space, size
+        key = base, self.values[base.name].name if isinstance(base, Register) else "", table
         if key not in self.footprints:
-            self.kernel.tables.append(Table(space, size, element_bytes))
+            self.kernel.tables.append(table)
             self.footprints[key] = self.w.op(f"call ptr @footprint(<32 x i64> {address}, i32 {self.mask}, i64 "
                                              f"{len(self.kernel.tables) - 1}, ptr %context)")
         return self.footprints[key]

@@ -17,6 +17,7 @@ from gemm_lab.emulator.threads import Launch, Threads
 _NEW_FOOTPRINT = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
 _NEW_COST = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 ALIGNMENT = 128
+SLOT_MASKS = {"global": 31, "shared": 3}    # a request costs the same 128 bytes, or the widest access, further on
 
 
 def aligned(size: int) -> np.ndarray:
@@ -81,7 +82,7 @@ class Worker:
         for k in range(len(translation.tables)):    # the entry used last: the first, which describes nothing yet
             table = self.tables[k * c.TABLE_BYTES:]
             table[:8].view(np.int64)[0] = table.ctypes.data + 64
-        self.block_threads = np.zeros(len(translation.blocks), np.int64)
+        self.block_threads = np.zeros(2 * len(translation.blocks), np.int64)
         self.accesses = self._accesses(memories)
         self._new_footprint = _NEW_FOOTPRINT(self.new_footprint)
         self._new_cost = _NEW_COST(self.new_cost)
@@ -108,10 +109,12 @@ class Worker:
         tables = {space: memories.regions(space, self.shared.ctypes.data, self.owners) for space in memories.spaces}
         self.keep.append(tables)
         for n, access in enumerate(self.translation.accesses):
-            required = c.WRITABLE * (access.action == "store") + c.ORDINARY * (access.space != "const")
-            rows[n, :8] = (tables[access.space].ctypes.data, memories.spaces[access.space].shift,
-                           len(tables[access.space]), access.bytes, required, access.offset,
-                           31 if access.space == "global" else 0, n)
+            table = access.table
+            required = c.WRITABLE * (table.action == "store") + c.ORDINARY * (table.space != "const")
+            rows[n, :8] = (tables[table.space].ctypes.data, memories.spaces[table.space].shift,
+                           len(tables[table.space]), table.bytes, required, access.offset,
+                           SLOT_MASKS.get(table.space, 0), n)
+            rows[n, c.COUNTED // 8] = access.counted
         return rows
 
     # ---- called by compiled code
@@ -120,7 +123,7 @@ class Worker:
         Entry(entry).describe(self.translation.tables[table])
 
     def new_cost(self, entry: int, access: int, slot: int) -> None:
-        self.costs.fill(Entry(entry), self.translation.accesses[access], slot)
+        self.costs.fill(Entry(entry), self.translation.accesses[access].table, slot)
 
     # ---- seen from outside
 
@@ -138,5 +141,5 @@ class Worker:
         return int(self.fields[c.STARTED // 8])
 
     def counts(self) -> np.ndarray:
-        """For each access: words, requests, sectors, wavefronts."""
+        """For each access what `context.COUNTS` lists."""
         return self.accesses[:, c.COUNTS // 8:c.COUNTS // 8 + 4]
