@@ -18,7 +18,6 @@ from gemm_lab.views import LEFT, View, code_cell, element, shorten, table
 ELSEWHERE = 0    # the line of what the compiler ascribes to no line of this source
 SOURCE_WIDTH = 66
 RUN_OPTIONS = ("alpha", "beta", "mode", "schedule", "step_limit")
-PTX_NOTE = "requests and wavefronts of shared memory are the PTX's, before ptxas merges neighbouring loads"
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,11 @@ def _words(space: str) -> list[Column]:
 
 
 def _pipe(space: str, *kinds: str) -> list[Column]:
-    return [Column(space, kind, _both(space, kind)) for kind in kinds]
+    return [Column(space, kind, _both(space, kind.replace(" ", "_"))) for kind in kinds]
 
 
 COLUMNS = (*_words("global"), *_pipe("global", "requests", "sectors", "wavefronts"),
-           *_words("shared"), *_pipe("shared", "requests", "wavefronts"), *_words("local"),
+           *_words("shared"), *_pipe("shared", "requests", "wavefronts", "bank conflicts"), *_words("local"),
            Column("fma", "FMAs", lambda c: c.fma, 1))
 HEADINGS = {"global": "global memory", "shared": "shared memory", "local": "local memory", "fma": "arithmetic"}
 
@@ -138,9 +137,15 @@ class Annotation(View):
         parts += [text for space in ("global", "shared") if (text := self._busiest(space))]
         parts += ["the table gives words per FMA of a thread; requests, sectors and wavefronts per FMA of a warp"
                   ] if self.per_fma else []
-        parts += [PTX_NOTE] if self.run.counts.shared_load_requests else []
+        parts += [self._of_the_ptx()] if self.run.ptx_lines else []
         parts += [] if self.run.completed else ["the run was stopped, so the counts are partial"]
         return "; ".join(parts) + "."
+
+    def _of_the_ptx(self) -> str:
+        lines = self.run.ptx_lines
+        where = f"in line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+        return (f"{where} requests and wavefronts of shared memory are those of the PTX, because it could not be told "
+                "which accesses the machine code makes of them")
 
     def _busiest(self, space: str) -> str:
         """Which lines read most from a memory, in words."""

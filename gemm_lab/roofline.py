@@ -154,7 +154,7 @@ def roofline(kernel, M: int, N: int, K: int, gpu: str | Gpu, beta: float = 0.0, 
         raise ValueError(f"w = {w!r}; the wavefronts per warp-FMA must be more than 0")
     gpu = find_gpu(gpu)
     counts = _joined(kernel.counts(M, N, K, beta), getattr(run, "counts", run) or Counts())
-    return Roofline(kernel.label, M, N, K, gpu, counts, _law_w(counts) if w is None else w,
+    return Roofline(kernel.label, M, N, K, gpu, counts, _law_w(counts, run) if w is None else w,
                     tuple(_traffic(gemm_flops(M, N, K), matrix_bytes(M, N, K, beta), counts, gpu)))
 
 
@@ -168,12 +168,12 @@ def _joined(paper: Counts, counted: Counts) -> Counts:
     return Counts(**{name: seen if derived is None else derived for name, (derived, seen) in pairs.items()})
 
 
-def _law_w(counts: Counts) -> float | None:
-    """w, where the counted wavefronts are the machine's.
+def _law_w(counts: Counts, run: Run | Counts | None) -> float | None:
+    """w by counting. Distinct lines of global memory are an upper bound of its wavefronts, so this w may be too high.
 
-    Global wavefronts are; shared ones are not yet, because ptxas merges shared loads after the PTX that is emulated.
+    None where some shared wavefronts are those of the PTX, before ptxas merged loads.
     """
-    return None if counts.shared_load_wavefronts or counts.shared_store_wavefronts else counts.wavefronts_per_warp_fma
+    return None if getattr(run, "ptx_lines", ()) else counts.wavefronts_per_warp_fma
 
 
 def _traffic(flops: int, compulsory: int, counts: Counts, gpu: Gpu):

@@ -107,10 +107,11 @@ def test_ratios_need_an_fma():
 def test_the_caption_computes_its_sentence():
     assert gl.annotate(StandIn(), 8, 9, 32).caption == (
         "StandIn at M = 8, N = 9, K = 32: 2,048 FMAs; line 3 reads all 1,024 words that are read from global memory; "
-        "line 4 reads all 4,096 words that are read from shared memory; requests and wavefronts of shared memory are "
-        "the PTX's, before ptxas merges neighbouring loads.")
+        "line 4 reads all 4,096 words that are read from shared memory.")
     shared = Annotation("k", SOURCE, (1, 1, 1), run({3: LOAD, 4: LOAD})).caption
     assert "lines 3, 4 each read 1,024 of the 2,048 words" in shared
+    unknown = Annotation("k", SOURCE, (1, 1, 1), run({3: LOAD, 4: LOAD}, ptx_lines=(4,))).caption
+    assert "in line 4 requests and wavefronts of shared memory are those of the PTX" in unknown
 
 
 def test_text_says_the_same_as_html():

@@ -104,12 +104,12 @@ def test_an_l2_without_a_published_bandwidth_has_no_speed():
     assert l2.bytes == 3328 and l2.gbs is None and l2.tflops is None
 
 
-def test_wavefronts_of_shared_memory_are_not_yet_the_machines():
+def test_wavefronts_that_are_the_ptxs_give_no_w():
     """ptxas merges shared loads, so the w of the PTX would be too high and its cap one that real kernels pass."""
     counted = Counts(fma=32, global_load_wavefronts=1, global_store_wavefronts=1, shared_load_wavefronts=2,
                      shared_store_wavefronts=1)
-    assert counted.wavefronts_per_warp_fma == 5
-    assert gl.roofline(kernel(), 8, 8, 8, "H200", run=counted).w is None
+    assert gl.roofline(kernel(), 8, 8, 8, "H200", run=Run(None, counted)).w == 5
+    assert gl.roofline(kernel(), 8, 8, 8, "H200", run=Run(None, counted, ptx_lines=(7,))).w is None
 
 
 def test_counts_on_the_gpu_are_none():
