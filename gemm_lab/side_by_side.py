@@ -22,8 +22,8 @@ SAME_AS = {
     "shared_load_requests": "smsp__inst_executed_op_shared_ld.sum",
     "shared_store_requests": "smsp__inst_executed_op_shared_st.sum",
 }
-# The same thing, to which hardware adds up to 1.2 % of all shared wavefronts in large launches (512^3), mostly at stores,
-# where instructions of different warps meet, and up to one for each S2R (reading threadIdx) between two loads.
+# The same thing, to which hardware adds up to 1.2 % of all shared wavefronts in large launches (512^3), mostly at
+# stores, where instructions of different warps meet, and up to one for each S2R (reading threadIdx) between two loads.
 AT_LEAST = {
     "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",

@@ -11,7 +11,6 @@ from gemm_lab.compiler import compile_kernel, compile_ptx, shared_accesses
 from gemm_lab.emulator import reader
 from gemm_lab.kernels import RegisterTiling1D, SharedTiling
 from gemm_lab.machine_loads import MachineAccess, machine_accesses
-from gemm_lab.records import recorded_counters
 
 
 def widths(source: str, entry: str) -> dict[str, Counter]:

@@ -1,8 +1,8 @@
 """The shared-memory instructions of a cubin by source line, read from its bytes.
 
-nvdisasm says the same and much more, but takes half a second to start: too long before every emulated launch. A cubin is an
-ELF file. An instruction is 16 bytes; NVIDIA publishes no encoding, so the fields used here were read off nvdisasm's output,
-and tests compare the two:
+nvdisasm says the same and much more, but takes half a second to start: too long before every emulated launch. A cubin
+is an ELF file. An instruction is 16 bytes; NVIDIA publishes no encoding, so the fields used here were read off
+nvdisasm's output, and tests compare the two:
 
     bits 0-11    the operation, and the form of its operands
     bits 12-15   the predicate that guards it
@@ -30,8 +30,8 @@ class SharedAccess:
     """One machine instruction that loads from or stores to shared memory.
 
     name     "LDS", "STS.64", "LDS.U8": no suffix means 32 bits
-    line     of the student's source. Code from an inlined function belongs to the function's own line if it stands in the
-             student's source, and to the line that called it if it stands in a header; None where neither does
+    line     of the student's source. Code from an inlined function belongs to the function's own line if it stands in
+             the student's source, and to the line that called it if it stands in a header; None where neither does
     guarded  whether a predicate decides, lane by lane, who takes part
     """
 
@@ -64,8 +64,8 @@ def _sections(cubin: bytes) -> tuple[list[str], dict[str, bytes]]:
 
 def _lines(names: list[str], sections: dict[str, bytes], code: str) -> list[tuple[int, int | None]]:
     """(first address, line of the student's source) for one kernel. A relocation ties each sequence to its code."""
-    section_of = [names[index] if index < len(names) else "" for *_, index in
-                  (struct.unpack_from("<IBBH", sections[".symtab"], at) for at in range(0, len(sections[".symtab"]), 24))]
+    symbols = (index for _, _, _, index, _, _ in struct.iter_unpack("<IBBHQQ", sections[".symtab"]))
+    section_of = [names[index] if index < len(names) else "" for index in symbols]
     relocations = [*struct.iter_unpack("<QQq", sections.get(".rela.debug_line", b"")),
                    *struct.iter_unpack("<QQ", sections.get(".rel.debug_line", b""))]    # before compute capability 9.0
     for offset, info, *_ in relocations:

@@ -1,8 +1,8 @@
 """The line table of a cubin: which source line each machine instruction came from.
 
 It is a *line program* as DWARF 2 describes it (section 6.2), a small language whose instructions move an address and a
-line forward and now and then emit a row. NVIDIA adds an extended operation, 0x90, for code that was inlined: it names the
-row of the call, counted from 1 in the same sequence, and 0 where nothing was inlined.
+line forward and now and then emit a row. NVIDIA adds an extended operation, 0x90, for code that was inlined: it names
+the row of the call, counted from 1 in the same sequence, and 0 where nothing was inlined.
 """
 
 from __future__ import annotations

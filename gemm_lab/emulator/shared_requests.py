@@ -1,8 +1,8 @@
 """Which requests to shared memory an H200's machine code makes, where the PTX says what the emulator executes.
 
-`machine_loads` finds how wide the machine's accesses are and which of the PTX's they serve. Here that is joined with the
-basic blocks of a program: a branch around a store often becomes a predicate of the store, and then every warp that comes
-to the branch issues the instruction, whoever takes part.
+`machine_loads` finds how wide the machine's accesses are and which of the PTX's they serve. Here that is joined with
+the basic blocks of a program: a branch around a store often becomes a predicate of the store, and then every warp that
+comes to the branch issues the instruction, whoever takes part.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SUFFIXES = {8: ".64", 16: ".128"}
 class SharedRequests:
     """How to count a kernel's shared memory.
 
-    accesses  index of a PTX instruction -> the machine's access; None where that is unknown. Generic addresses are not in
+    accesses  index of a PTX instruction -> the machine's access; None where that is unknown. Without generic addresses
     issued    basic block -> the counts (line, space, action) to which each warp that executes it adds a request
     unknown   the lines of unknown accesses: there the PTX's are counted
     """

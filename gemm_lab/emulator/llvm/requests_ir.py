@@ -35,8 +35,8 @@ class Access:
 def counted(machine: MachineAccess) -> int:
     """Of words, requests, conflicts and wavefronts, 16 bits each, those that an access adds.
 
-    One that the machine serves along with another adds its words alone; the requests of a guarded one are counted at the
-    branch.
+    One that the machine serves along with another adds its words alone; the requests of a guarded one are counted at
+    the branch.
     """
     return 0xFFFF if machine.leads is False else -1 ^ 0xFFFF0000 if machine.guarded else -1
 
