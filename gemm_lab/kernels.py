@@ -96,11 +96,13 @@ class GemmKernel:
                 raise ValueError(f"M={M}, N={N} needs {size} blocks along {axis}; a grid has at most {limit} there")
         return grid
 
-    def run(self, A, B, C=None, alpha=1.0, beta=0.0, backend=None, mode="count", schedule="lockstep", step_limit=None):
+    def run(self, A, B, C=None, alpha=1.0, beta=0.0, backend=None, mode="count", schedule="lockstep", step_limit=None,
+            trace_block=(0, 0, 0)):
         """Compute alpha*A*B + beta*C and return a `Run`; the arguments are never changed.
 
         A (M, K), B (K, N), C (M, N): C-contiguous float32 arrays; C may be left out if beta is 0.
-        mode       "count" (default), "check" (also looks for defects), "values" (C only, the fastest)
+        mode       "count" (default), "check" (also looks for defects), "values" (C only, the fastest), "trace" (also
+                   records what one block does, `trace_block`)
         backend    "emulator", "gpu", or None: the emulator, except for mode "values" where a GPU works
         schedule   "lockstep", "warps" or a sequence of warp numbers (emulator only)
         step_limit instructions that one thread may execute (emulator only)
@@ -109,7 +111,7 @@ class GemmKernel:
         for backend "gpu" without one.
         """
         from gemm_lab import launch
-        return launch.run(self, A, B, C, alpha, beta, backend, mode, schedule, step_limit)
+        return launch.run(self, A, B, C, alpha, beta, backend, mode, schedule, step_limit, trace_block)
 
 
 def read_source(text_or_path: str | Path) -> str:

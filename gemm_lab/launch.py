@@ -11,7 +11,7 @@ BACKENDS = ("emulator", "gpu")
 EMULATOR_MAX_FMA = 2**36    # 4096^3: on two cores nearly half an hour, which nobody should start by mistake
 
 
-def run(kernel: GemmKernel, A, B, C, alpha, beta, backend, mode, schedule, step_limit) -> Run:
+def run(kernel: GemmKernel, A, B, C, alpha, beta, backend, mode, schedule, step_limit, trace_block) -> Run:
     """See `GemmKernel.run`."""
     A, B, C = matrices(A, B, C, beta)
     if choose_backend(backend, mode) == "gpu":
@@ -23,10 +23,11 @@ def run(kernel: GemmKernel, A, B, C, alpha, beta, backend, mode, schedule, step_
             if backend == "gpu":
                 raise
             # Nobody asked for the GPU, and the emulator can say in which line the kernel goes wrong.
-    return _emulate(kernel, A, B, C, float(alpha), float(beta), mode, schedule, step_limit)
+    return _emulate(kernel, A, B, C, float(alpha), float(beta), mode=mode, schedule=schedule, step_limit=step_limit,
+                    trace_block=trace_block)
 
 
-def _emulate(kernel, A, B, C, alpha, beta, mode, schedule, step_limit) -> Run:
+def _emulate(kernel, A, B, C, alpha, beta, **options) -> Run:
     from dataclasses import replace
 
     from gemm_lab.emulator import ReadOnly, emulate
@@ -36,8 +37,8 @@ def _emulate(kernel, A, B, C, alpha, beta, mode, schedule, step_limit) -> Run:
                          f"{EMULATOR_MAX_FMA / 1e9:.0f} billion: choose smaller sizes, counts per FMA hardly change")
     grid = kernel.launch_grid(M, N)
     try:
-        done = emulate(kernel.source, kernel.entry, grid, kernel.block, (M, N, K, alpha, A, B, beta, C), mode=mode,
-                       shared_bytes=kernel.shared_bytes, step_limit=step_limit, schedule=schedule)
+        done = emulate(kernel.source, kernel.entry, grid, kernel.block, (M, N, K, alpha, A, B, beta, C),
+                       shared_bytes=kernel.shared_bytes, **options)
     except ReadOnly as fault:
         finding = Finding("out-of-bounds", fault.line, f"line {fault.line}: the kernel writes to {fault.array}, "
                           "which is an input; it may write to C alone")

@@ -44,6 +44,7 @@ class Run:
     counts     totals over the launch; None on the GPU
     by_line    source line -> what that line did (empty on the GPU and in mode "values")
     findings   defects, one entry for each
+    trace      what one block did, step by step (`emulator.tracing.Trace`); only in mode "trace"
     output     what the kernel printed
     completed  False if the run was stopped (out of bounds, endless loop, unsupported instruction): C is then partial
     backend    "emulator" or "gpu"

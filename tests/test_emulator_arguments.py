@@ -91,7 +91,6 @@ def test_infinite_and_large_numbers():
 
 @pytest.mark.parametrize("option, words", [
     ({"mode": "fast"}, ["mode is 'fast'", "values", "count", "check", "trace"]),
-    ({"mode": "trace"}, ["not available yet"]),
     ({"grid": 0}, ["grid", "0 along x"]), ({"grid": (1, 65536)}, ["65536 along y", "65535"]),
     ({"grid": (1, 1, 70000)}, ["along z"]), ({"grid": 2.0}, ["grid is 2.0"]), ({"grid": (1, 1, 1, 1)}, ["up to three"]),
     ({"grid": True}, ["grid is True"]), ({"grid": ()}, ["grid is ()"]),

@@ -25,6 +25,7 @@ class Pending:
     commit: np.ndarray       # the thread's group to which the copy belongs
     positions: np.ndarray
     data: np.ndarray         # bytes, shape (threads, bytes of the access)
+    loaded_in: int = -1      # step of the trace, in mode "trace"
 
     def some(self, chosen: np.ndarray) -> Pending:
         return replace(self, threads=self.threads[chosen], commit=self.commit[chosen],
@@ -68,6 +69,10 @@ def deliver(batch, copy: Pending) -> None:
         words = list(np.ascontiguousarray(copy.data).view(np.int32).T)
         batch.races.write(Group(batch.threads, copy.threads), copy.access, copy.region, copy.positions, words)
     copy.region.storage[copy.positions[:, None] + np.arange(copy.access.bytes)] = copy.data
+    if batch.recorder is not None:
+        words = list(np.ascontiguousarray(copy.data).view(np.float32).T)
+        batch.recorder.access(batch.spaces["shared"], copy.region, copy.access, Group(batch.threads, copy.threads),
+                              copy.positions, words, copy.loaded_in)
 
 
 def start(batch, writes: Access, target, reads: Access, source, valid) -> None:
@@ -91,5 +96,7 @@ def start(batch, writes: Access, target, reads: Access, source, valid) -> None:
     data = words.view(np.uint8)
     data[np.arange(writes.bytes) >= valid[:, None]] = 0
     copy = Pending(writes, place.region, group.members, batch.copies.commits[group.members], place.positions(), data)
+    if batch.recorder is not None:
+        copy.loaded_in = batch.recorder.copying()
     batch.copies.pending.append(copy)
     batch.copies.under_way(batch, [copy])

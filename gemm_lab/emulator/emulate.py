@@ -17,6 +17,8 @@ from gemm_lab.emulator.reports import finding
 from gemm_lab.emulator.schedule import schedule_maker
 from gemm_lab.emulator.shared_requests import SharedRequests, shared_requests
 from gemm_lab.emulator.threads import Launch
+from gemm_lab.emulator.tracing import Recorder
+from gemm_lab.emulator.tracing.shapes import declared_shapes
 from gemm_lab.kernels import MAX_GRID, MAX_SHARED_BYTES, MAX_THREADS, is_whole
 from gemm_lab.run import Run
 
@@ -28,17 +30,19 @@ QUIET_SECONDS = 2                 # a run that takes longer shows its progress
 
 
 def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "count", shared_bytes: int = 0,
-            step_limit: int | None = None, schedule="lockstep") -> Run:
+            step_limit: int | None = None, schedule="lockstep", trace_block=(0, 0, 0)) -> Run:
     """Execute the kernel `entry` of a CUDA C++ source and return what it did. Needs no GPU.
 
     source, entry  the text, and the kernel's name in it: "k", or "k<32>" for a template
     grid, block    blocks in the grid, threads in a block: an int, or up to three (x, y, z)
     args           one for each parameter: C-contiguous NumPy arrays, changed in place, and numbers
-    mode           "values": nothing but the results; "count": also counts; "check": also looks for defects
+    mode           "values": nothing but the results; "count": also counts; "check": also looks for defects;
+                   "trace": also records, step by step, what one block does (`Run.trace`)
     shared_bytes   dynamic shared memory of a block (extern __shared__)
     step_limit     instructions that one thread may execute before it counts as endless; None: see `loops`
     schedule       "lockstep"; "warps": in each block one warp runs until it blocks at a barrier or ends, then the
                    lowest-numbered one that can run; or a sequence of warp numbers, the order in which they get a turn
+    trace_block    the block that mode "trace" records, (x, y, z)
 
     A kernel that reads out of bounds, never ends or uses something unknown is stopped: `completed` is then False, and
     the arrays hold what had been written. Raises ValueError for arguments that do not fit, CompileError for a source
@@ -46,8 +50,6 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     """
     if mode not in MODES:
         raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(map(repr, MODES))}")
-    if mode == "trace":
-        raise ValueError("mode 'trace' is not available yet; use 'values', 'count' or 'check'")
     execute = back_end()
     launch = make_launch(grid, block, shared_bytes)
     order = schedule_maker(schedule, launch)
@@ -61,10 +63,25 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     check_kernel(kernel, launch)
     memory = Global()
     args = list(args)
-    bound = arguments.bind(kernel.kernel.parameters, arguments.signature(source, entry), args, memory)
+    declared = arguments.signature(source, entry)
+    bound = arguments.bind(kernel.kernel.parameters, declared, args, memory)
     shared = shared_requests(source, entry) if mode != "values" else SharedRequests()
-    return execute(Execution(kernel, launch, memory, bound, shared, count=mode != "values", check=mode == "check",
-                             step_limit=limit, schedule=order, largest=largest_number(launch, args)))
+    recorder = make_recorder(launch, trace_block, source, entry, declared, shared) if mode == "trace" else None
+    return execute(Execution(kernel, launch, memory, bound, shared, count=mode != "values",
+                             check=mode in ("check", "trace"), step_limit=limit, schedule=order,
+                             largest=largest_number(launch, args), recorder=recorder))
+
+
+def make_recorder(launch: Launch, block, source: str, entry: str, declared, shared: SharedRequests) -> Recorder:
+    """What mode "trace" writes with; ValueError for a block that the grid does not have."""
+    numbers = tuple(block) if isinstance(block, (tuple, list)) else (block,)
+    inside = 1 <= len(numbers) <= 3 and all(map(is_whole, numbers)) and all(
+        0 <= n < size for n, size in zip((*numbers, 0, 0), launch.grid))
+    if not inside:
+        raise ValueError(f"trace_block is {block!r}; the grid has {launch.grid} blocks along (x, y, z), counted from 0")
+    x, y, z = (int(n) for n in (*numbers, 0, 0)[:3])
+    names = [parameter.name for parameter in declared or ()]
+    return Recorder(launch, (x, y, z), names, declared_shapes(source, entry), shared)
 
 
 def back_end() -> Callable[[Execution], Run]:
@@ -100,9 +117,11 @@ def run_on_numpy(execution: Execution) -> Run:
 def result(execution: Execution, seconds: float) -> Run:
     """What an execution leaves behind."""
     by_line = execution.tally.by_line() if execution.count else {}
-    return Run(None, counts=total(by_line) if execution.count else None, by_line=by_line,
-               findings=execution.findings.all(), output=str(execution.output), completed=execution.completed,
-               seconds=seconds, ptx_lines=tuple(sorted(execution.shared.unknown & set(by_line))))
+    findings, recorder = execution.findings.all(), execution.recorder
+    return Run(None, counts=total(by_line) if execution.count else None, by_line=by_line, findings=findings,
+               trace=recorder.finish(findings, execution.completed) if recorder else None,
+               output=str(execution.output), completed=execution.completed, seconds=seconds,
+               ptx_lines=tuple(sorted(execution.shared.unknown & set(by_line))))
 
 
 class Progress:

@@ -17,7 +17,7 @@ from gemm_lab.emulator import reports, watched
 from gemm_lab.emulator.barriers import Barriers
 from gemm_lab.emulator.copies import Copies
 from gemm_lab.emulator.counting import Tally
-from gemm_lab.emulator.flow import EXIT, Branch, Jump
+from gemm_lab.emulator.flow import EXIT, Barrier, Branch, Jump
 from gemm_lab.emulator.global_races import GlobalRaces
 from gemm_lab.emulator.loops import Watch, endless
 from gemm_lab.emulator.printing import Output
@@ -29,6 +29,7 @@ from gemm_lab.emulator.requests import ReadOnly
 from gemm_lab.emulator.schedule import Lockstep
 from gemm_lab.emulator.shared_requests import SharedRequests
 from gemm_lab.emulator.threads import Group, Launch, Threads
+from gemm_lab.emulator.tracing import Recorder, TooLong
 
 BATCH_BYTES = 2**26    # of shared and local memory in a batch
 LANES = 8192    # threads in a batch: few enough that their registers stay in the processor's cache
@@ -53,6 +54,7 @@ class Execution:
     output: Output = field(default_factory=Output)    # what the kernel prints
     completed: bool = True
     global_races: GlobalRaces | None = None
+    recorder: Recorder | None = None    # in mode "trace"
 
     def run(self, progress: Callable[[int], None] = lambda blocks: None) -> None:
         """Run all blocks; stops at the first finding after which going on makes no sense."""
@@ -110,6 +112,9 @@ class Batch:
         self.alive = threads.n
         self.stores, self.stores_when_stuck, self.stuck = 0, -1, False
         self.global_accesses = 0
+        self.recorder = execution.recorder
+        if self.recorder is not None:
+            self.recorder.begin(self)
 
     def _make_memory(self) -> None:
         variables, launch = self.program.variables.values(), self.threads.launch
@@ -190,11 +195,11 @@ class Batch:
             self.count_steps(code)
         step = None
         try:
-            for step, dead in code.steps:
+            for step, dead in code.steps if self.recorder is None else self.recorder.steps(self, code):
                 step(self)
                 for name in dead:
                     self.registers.pop(name, None)
-        except (Stop, ReadOnly):
+        except (Stop, ReadOnly, TooLong):
             raise
         except Exception as problem:    # a fault of the emulator: the student shall see the line, and no traceback
             raise Stop(reports.cannot_execute(code.instruction_of(step), problem)) from problem
@@ -209,6 +214,8 @@ class Batch:
     def follow(self, code: Code) -> None:
         """Go where the end of a block leads."""
         end = code.end
+        if self.recorder is not None and isinstance(end, Barrier):
+            self.recorder.arrive(end.line, self.group)
         if isinstance(end, Jump):
             self.go(end.target)
         elif isinstance(end, Branch):
@@ -246,6 +253,8 @@ class Batch:
     def passed_barrier(self, blocks: np.ndarray) -> None:
         """A barrier has opened in these blocks."""
         self.schedule.opened(blocks)
+        if self.recorder is not None:
+            self.recorder.opened(blocks)
         if self.global_races is not None:
             self.global_races.barrier(blocks)
         if self.races is not None:

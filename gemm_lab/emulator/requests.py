@@ -92,7 +92,10 @@ def load(batch, access: Access, base) -> list | None:
         batch.races.read(found)
     if found.region.watched:
         batch.global_races.read(found)
-    return [found.take(k) for k in range(access.width)]
+    values = [found.take(k) for k in range(access.width)]
+    if batch.recorder is not None:
+        batch.recorder.access(found.space, found.region, access, found.group, found.positions(), values)
+    return values
 
 
 def store(batch, access: Access, base, values) -> bool:
@@ -107,6 +110,8 @@ def store(batch, access: Access, base, values) -> bool:
         batch.global_races.store(found, values)
     for k, value in enumerate(values):
         found.put(k, value)
+    if batch.recorder is not None:
+        batch.recorder.access(found.space, found.region, access, found.group, found.positions(), values)
     return True
 
 
@@ -129,6 +134,8 @@ def atomic(batch, access: Access, base, update):
     for members in one_at_a_time(where):
         old[members] = found.view[where[members]]
         new[members] = found.view[where[members]] = update(old[members], members)
+    if batch.recorder is not None:
+        batch.recorder.access(found.space, found.region, access, found.group, found.positions(), [new])
     batch.stores += bool((old != new).any())    # an atomic that changes nothing is no news for a loop that waits
     return old
 
