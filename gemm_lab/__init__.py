@@ -34,7 +34,7 @@ _NAMES = {
     "machine_code": "show_sass",
     "guesses": "guess plot_guesses Guess",
     "plots": "plot_reads plot_roofline plot_tflops plot_law plot_hierarchy",
-    "widgets": "explore_tiles",
+    "widgets": "explore_tiles visualize visualize_compare",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(_HOME)

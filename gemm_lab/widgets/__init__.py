@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from gemm_lab.arguments import checked_kernel_class, checked_sizes
 from gemm_lab.widgets.tile_facts import TileTable
+from gemm_lab.widgets.watch import visualize, visualize_compare
 
-__all__ = ["explore_tiles"]
+__all__ = ["explore_tiles", "visualize", "visualize_compare"]
 
 MISSING = ("The sliders need ipywidgets (pip install ipywidgets). Without it this table, kernel.counts(M, N, K), "
            "kernel.compile() and gl.occupancy(kernel, gpu) still work.")

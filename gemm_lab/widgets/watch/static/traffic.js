@@ -1,0 +1,115 @@
+// What the current instruction asks of the machine: lanes and requests by warp, sectors, banks, who waits.
+
+import { h, svg } from "./dom.js";
+import { BARRIER, END, place } from "./trace.js";
+
+const LANE = 13, WARPS = 4;
+
+export class Traffic {
+  constructor(player) {
+    this.player = player;
+    this.lanes = h("div", { class: "gw-lanes" });
+    this.detail = h("div", { class: "gw-detail" });
+    this.node = h("section", { class: "gw-traffic", "aria-label": "requests of this step" }, this.lanes, this.detail);
+    this.node.addEventListener("click", event => this.clicked(event));
+    player.listen(what => what !== "playing" && this.update());
+    this.update();
+  }
+
+  get followedWarp() { return Math.floor(this.player.thread / this.player.scene.meta.warp); }
+
+  update() {
+    const { scene, position } = this.player, requests = scene.requests(position);
+    this.lanes.replaceChildren(...this.warps().map(warp => this.warp(warp, requests.find(r => r.warp === warp))));
+    this.detail.replaceChildren(...this.details(requests), ...this.guessRow());
+  }
+
+  // Banks to click, for whoever predicts them.
+  guessRow() {
+    const { guesses, scene } = this.player;
+    return guesses?.what === "banks" ? [h("p", {}, "Your banks:"), this.bankBoxes(new Array(scene.meta.banks).fill(0), guesses.banks)] : [];
+  }
+
+  // The warps that are shown: the followed one among the first few.
+  warps() {
+    const { warps } = this.player.scene, followed = this.followedWarp;
+    const first = Math.max(0, Math.min(followed - 1, warps - WARPS));
+    return Array.from({ length: Math.min(warps, WARPS) }, (_, n) => first + n);
+  }
+
+  warp(warp, request) {
+    const { scene, position, thread, guesses } = this.player, size = scene.meta.warp, waiting = scene.waiting(position);
+    const lanes = Array.from({ length: size }, (_, lane) => {
+      const t = warp * size + lane, exists = t < scene.threads, active = exists && scene.takesPart(position, t);
+      const state = !exists ? "none" : active ? "active" : waiting.has(t) ? "waits" : "idle";
+      const title = !exists ? "no thread" : `${scene.name(t)}: ${state === "active" ? "takes part" : state === "waits" ? "waits at the barrier" : "takes no part"}`;
+      return svg("g", { class: `gw-lane gw-lane-${state} ${t === thread ? "gw-lane-followed" : ""}`, transform: `translate(${lane * LANE} 0)`, "data-thread": exists ? t : null },
+        svg("title", {}, title), svg("rect", { width: LANE - 1, height: LANE - 1, rx: 2 }),
+        svg("text", { x: LANE / 2 - 0.5, y: LANE - 4 }, state === "waits" ? "z" : state === "active" ? "•" : ""));
+    });
+    const guessed = guesses?.warps?.has(String(warp));
+    return h("div", { class: "gw-warp", "data-warp": warp }, h("span", { class: guessed ? "gw-guessed" : "" }, `warp ${warp}${guessed ? " ?" : ""}`),
+      svg("svg", { width: size * LANE, height: LANE, role: "img", "aria-label": `warp ${warp}: ${lanes.filter(l => l.classList.contains("gw-lane-active")).length} active lanes` }, lanes),
+      h("span", { class: "gw-cost" }, this.costOf(request)));
+  }
+
+  costOf(request) {
+    const { scene, position } = this.player;
+    if (!request) return "";
+    const global = scene.array(position).space === "global";
+    if (global) return `1 request, ${request.sectors.size} sector${request.sectors.size > 1 ? "s" : ""}`;
+    const ways = Math.max(...scene.banks(request));
+    return scene.array(position).space === "shared" ? `1 request, ${ways > 1 ? `${ways}-way bank conflict` : request.words.size === 1 ? "broadcast" : "no conflict"}` : "1 request";
+  }
+
+  details(requests) {
+    const { scene, position } = this.player, kind = scene.kind(position);
+    if (kind === END) return [h("p", {}, "The block has finished.")];
+    if (kind === BARRIER) return [this.barrier()];
+    if (!requests.length) return [h("p", {}, `Arithmetic: no memory request. ${scene.warpsOf(position).length} issue slot${scene.warpsOf(position).length > 1 ? "s" : ""}.`)];
+    const request = requests.find(r => r.warp === this.followedWarp) || requests[0];
+    return scene.array(position).space === "global" ? this.sectors(request) : scene.array(position).space === "shared" ? this.banks(request) : [];
+  }
+
+  barrier() {
+    const { scene, position } = this.player, waiting = scene.waiting(position).size;
+    return h("p", {}, scene.column.opens[position] ? "The barrier opens: everybody goes on, and what was stored before is seen by all."
+      : `${waiting} of ${scene.threads} threads wait (z).`);
+  }
+
+  // The 128-byte lines that a request touches, in sectors of 32 bytes; how many of a sector's 8 words are wanted.
+  sectors(request) {
+    const { scene, position } = this.player, per = scene.meta.lineBytes / scene.meta.sectorBytes;
+    const lines = [...new Set([...request.sectors.keys()].map(sector => Math.floor(sector / per)))].sort((a, b) => a - b);
+    const words = scene.meta.sectorBytes / 4, array = scene.array(position), shown = lines.slice(0, 10);
+    const boxes = shown.map(line => h("span", { class: "gw-line" }, ...Array.from({ length: per }, (_, n) => {
+      const used = request.sectors.get(line * per + n)?.size || 0, first = (line * per + n) * scene.meta.sectorBytes / array.item_bytes;
+      const label = first < array.rows * array.columns ? place(scene, array.number, first) : "past the end";
+      return h("span", { class: used ? "gw-sector gw-sector-used" : "gw-sector", title: `sector from ${label}: ${used} of ${words} words wanted` },
+        used ? `${used}/${words}` : "");
+    })));
+    const moved = request.sectors.size * words, wanted = request.words.size;
+    return [h("p", {}, `Warp ${request.warp}: ${lines.length} line${lines.length > 1 ? "s" : ""} of ${scene.meta.lineBytes} bytes, ${request.sectors.size} sector${request.sectors.size > 1 ? "s" : ""}; ${wanted} of ${moved} words fetched are wanted.`),
+      h("div", { class: "gw-memory", "aria-hidden": "true" }, ...boxes, lines.length > 10 ? ` and ${lines.length - 10} more` : "")];
+  }
+
+  // For each bank how many different words a request wants.
+  banks(request) {
+    const { scene } = this.player, wanted = scene.banks(request), most = Math.max(...wanted);
+    return [h("p", {}, `Warp ${request.warp}, words wanted from each of ${scene.meta.banks} banks: ${most > 1 ? `${most} passes through one bank` : request.words.size === 1 ? "one word for all lanes, a broadcast" : "at most one each, no conflict"}.`),
+      this.bankBoxes(wanted)];
+  }
+
+  bankBoxes(wanted, guessed = null) {
+    return h("div", { class: "gw-memory" }, ...wanted.map((count, bank) => h(guessed ? "button" : "span", { class: `gw-bank ${count > 1 ? "gw-bank-conflict" : count ? "gw-bank-used" : ""} ${guessed?.has(String(bank)) ? "gw-guessed" : ""}`,
+      "data-bank": guessed ? bank : null, title: guessed ? `bank ${bank}` : `bank ${bank}: ${count} word${count === 1 ? "" : "s"}` }, count ? String(count) : guessed?.has(String(bank)) ? "?" : "")));
+  }
+
+  clicked(event) {
+    const { player } = this, warp = event.target.closest("[data-warp]"), lane = event.target.closest("[data-thread]");
+    const bank = event.target.closest("[data-bank]");
+    if (player.guesses && bank) player.guess("banks", bank.dataset.bank);
+    else if (player.guesses && warp) player.guess("warps", warp.dataset.warp);
+    else if (lane) player.follow(Number(lane.dataset.thread));
+  }
+}
