@@ -69,16 +69,17 @@ def drawing(scene: Scene, step: int, title: str) -> str:
         f'role="img" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="{INK}">',
         f"<title>{escape(title)}</title>", f'<rect width="100%" height="100%" fill="{GROUND}"/>',
         text(16, 20, title, weight=600), text(16, 38, different[column[step]] + (f" (line {line})" if line else "")),
-        *matrices, listing(scene, line), text(PICTURE + 20, height - 30, so_far(scene.trace, step), 11),
+        *matrices, listing(scene, line),
+        *(text(PICTURE + 24, height - 60 + LINE * n, part, 11) for n, part in enumerate(so_far(scene.trace, step))),
         text(16, height - 12, LEGEND), "</svg>"])
 
 
-def so_far(trace: Trace, step: int) -> str:
+def so_far(trace: Trace, step: int) -> tuple[str, str]:
     """Running totals of the block."""
     kinds, words_ = trace.steps["kind"][:step + 1], trace.steps["words"][:step + 1]
     fma = sum(len(trace.members(s)) for s in np.flatnonzero(kinds == FMA))
-    return (f"So far, this block: {words_[kinds == GLOBAL_LOAD].sum():,} words read from global memory, "
-            f"{words_[kinds == SHARED_LOAD].sum():,} from shared; {fma:,} FMAs")
+    return (f"So far, in this block: {fma:,} FMAs, {words_[kinds == GLOBAL_LOAD].sum():,} words read from global",
+            f"memory and {words_[kinds == SHARED_LOAD].sum():,} from shared memory.")
 
 
 def picture(found: dict[str, Panel]) -> tuple[list[str], int]:
@@ -122,8 +123,8 @@ def grid(panel: Panel | None, x: int, y: int, size: int, look: str) -> str:
                 f"M{at[0]} {at[1]}h{size - 1}v{size - 1}h{1 - size}z")
             if size >= 11 and np.isfinite(seen.value) and (panel.space == "shared" or seen.marked):
                 numbers.append(seen.number(*at, size, COLOURS[look]))
-    paths = [f'<path d="{"".join(d)}" fill="{colour}" fill-opacity="{strength}" stroke="{edge}" stroke-width="{width}"/>'
-             for (colour, strength, edge, width), d in sorted(squares.items(), key=lambda item: item[0][-1])]
+    paths = [f'<path d="{"".join(d)}" fill="{ink}" fill-opacity="{strength}" stroke="{edge}" stroke-width="{width}"/>'
+             for (ink, strength, edge, width), d in sorted(squares.items(), key=lambda item: item[0][-1])]
     return "".join([text(x, y - 6, f"{panel.name}  {shape}", 11, 600), *paths, *numbers])
 
 

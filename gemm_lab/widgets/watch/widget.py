@@ -5,11 +5,12 @@ from __future__ import annotations
 import anywidget
 import traitlets
 
+from gemm_lab.compiler import CompileError
 from gemm_lab.widgets.watch import bundle
 from gemm_lab.widgets.watch.scene import Scene, play
 from gemm_lab.widgets.watch.still import Still
 
-REFUSED = (ValueError, TypeError, OSError, RuntimeError)    # what a choice can be refused with
+REFUSED = (ValueError, TypeError, OSError, RuntimeError, CompileError)    # what a choice can be refused with
 
 
 class Visualizer(Still, anywidget.AnyWidget):

@@ -8,6 +8,7 @@ from gemm_lab.counts import WARP
 from gemm_lab.emulator.tracing.phases import FILL, IN_LOCAL, MULTIPLY, OPERAND, WRITE_BACK
 from gemm_lab.emulator.tracing.trace import BARRIER, END, GLOBAL_LOAD, GLOBAL_STORE, LOADS, LOCAL_LOAD, STORES, Trace
 
+
 def sentences(trace: Trace) -> tuple[list[str], np.ndarray]:
     """(the different sentences, for each step the number of its own)."""
     found: dict[str, int] = {}

@@ -14,7 +14,7 @@ export class Comparison {
     this.player = new Common(this.players);
     this.controls = new Controls(this.player);
     const width = scenes.length > 2 ? 300 : 425;
-    this.rows = ["words read from global memory", "words read from shared memory", "FMAs", "words read per FMA", "load/store wavefronts", "warp-FMAs", "w, wavefronts per warp-FMA"].map(name =>
+    this.rows = ["global words read", "shared words read", "FMAs", "words read per FMA", "load/store wavefronts", "warp-FMAs", "w, wavefronts per warp-FMA"].map(name =>
       h("tr", {}, h("th", { scope: "row" }, name), ...scenes.map(() => h("td", { class: "gw-number" }))));
     this.node = h("div", { class: "gw gw-compare", tabindex: "0", role: "region", "aria-label": "kernels side by side", "data-lm-suppress-shortcuts": "true" },
       this.controls.node, this.controls.help,

@@ -103,7 +103,7 @@ export class Grid {
     label.flags = flags;
     setText(label, text);
     setAttribute(label, "class", `gw-value ${flags & FLAG.operand ? "gw-on-operand" : flags & FLAG.mine ? "gw-on-mine" : flags & FLAG.older ? "gw-on-older" : ""}`);
-    setAttribute(label, "font-size", Math.min(this.size * 0.55, this.size * 1.5 / Math.max(text.length, 1)).toFixed(1));
+    setAttribute(label, "font-size", Math.min(this.size * 0.55, this.size * 1.4 / Math.max(text.length, 1)).toFixed(1));
   }
 
   // A letter or dot in the corner, so that nothing depends on colour alone.

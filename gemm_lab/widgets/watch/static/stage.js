@@ -44,7 +44,7 @@ export class Stage {
       (height - TOP - GAP - 6) / (seen(B.rows) + seen(C.rows))))));
     const corner = { width: width - 2 * LEFT - seen(C.columns) * size - 8, height: seen(B.rows) * size };
     this.grids = { A: new Grid(A, size, SEEN, SEEN, "global"), B: new Grid(B, size, SEEN, SEEN, "global"),
-      C: new Grid(C, size, SEEN, SEEN, "result") };
+      C: new Grid(C, size, SEEN, SEEN, "product") };
     const right = width - seen(C.columns) * size - 2, below = TOP + Math.max(corner.height, this.placeTiles(corner)) + GAP;
     move(this.grids.B, right, below - GAP - corner.height);
     move(this.grids.C, right, below);

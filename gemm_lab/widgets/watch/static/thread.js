@@ -15,14 +15,16 @@ export class Lens {
     this.now = h("p", { class: "gw-now" });
     this.node = h("section", { class: "gw-lens", "aria-label": "followed thread" }, this.title, this.uses, this.now,
       h("div", { class: "gw-registers" }, this.held, this.sums));
-    player.listen(() => this.update());
-    this.update();
+    player.listen(what => this.update(what));
+    this.update("scene");
   }
 
-  update() {
+  update(what) {
     const { scene, thread, position } = this.player;
-    setText(this.title, this.summary());
-    setText(this.uses, this.needs());
+    if (what === "scene" || what === "thread") {
+      setText(this.title, this.summary());
+      setText(this.uses, this.needs());
+    }
     setText(this.now, this.action());
     const held = scene.held(thread, position).slice(0, SHOWN);
     this.held.replaceChildren(...held.map(register => this.chip(register)));

@@ -8,7 +8,7 @@ const FMA_PER_CLOCK = 4;    // warp instructions that an SM of the H200 issues w
 export class Totals {
   constructor(player) {
     this.player = player;
-    this.rows = ["words read from global memory", "words read from shared memory", "FMAs", "words read per FMA"].map(name =>
+    this.rows = ["global words read", "shared words read", "FMAs", "words read per FMA"].map(name =>
       h("tr", {}, h("th", { scope: "row" }, name), ...Array.from({ length: 4 }, () => h("td", { class: "gw-number" }))));
     this.node = h("table", { class: "gw-totals" }, h("thead", {}, h("tr", {}, ...["", "block, so far", "block, at the end", "all blocks, so far", "all blocks, on paper"].map(t => h("th", { scope: "col" }, t)))),
       h("tbody", {}, this.rows));

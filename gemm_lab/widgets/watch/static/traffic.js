@@ -1,9 +1,10 @@
 // What the current instruction asks of the machine: lanes and requests by warp, sectors, banks, who waits.
 
-import { h, svg } from "./dom.js";
+import { h, setAttribute, setClass, setText, svg } from "./dom.js";
 import { BARRIER, END, place } from "./trace.js";
 
 const LANE = 13, WARPS = 4;
+const WORDS = { active: "takes part", waits: "waits at the barrier", idle: "takes no part" }, SIGNS = { active: "•", waits: "z", idle: "" };
 
 export class Traffic {
   constructor(player) {
@@ -12,15 +13,20 @@ export class Traffic {
     this.detail = h("div", { class: "gw-detail" });
     this.node = h("section", { class: "gw-traffic", "aria-label": "requests of this step" }, this.lanes, this.detail);
     this.node.addEventListener("click", event => this.clicked(event));
-    player.listen(what => what !== "playing" && this.update());
-    this.update();
+    player.listen(what => this.update(what));
+    this.update("scene");
   }
 
   get followedWarp() { return Math.floor(this.player.thread / this.player.scene.meta.warp); }
 
-  update() {
-    const { scene, position } = this.player, requests = scene.requests(position);
-    this.lanes.replaceChildren(...this.warps().map(warp => this.warp(warp, requests.find(r => r.warp === warp))));
+  update(what) {
+    if (what === "playing") return;
+    if (what === "scene" || what === "thread") {
+      this.rows = this.warps().map(warp => new Warp(this.player, warp));
+      this.lanes.replaceChildren(...this.rows.map(row => row.node));
+    }
+    const { scene, position } = this.player, requests = scene.requests(position), waiting = scene.waiting(position);
+    for (const row of this.rows) row.show(requests.find(r => r.warp === row.warp), waiting, text => this.costOf(text));
     this.detail.replaceChildren(...this.details(requests), ...this.guessRow());
   }
 
@@ -35,22 +41,6 @@ export class Traffic {
     const { warps } = this.player.scene, followed = this.followedWarp;
     const first = Math.max(0, Math.min(followed - 1, warps - WARPS));
     return Array.from({ length: Math.min(warps, WARPS) }, (_, n) => first + n);
-  }
-
-  warp(warp, request) {
-    const { scene, position, thread, guesses } = this.player, size = scene.meta.warp, waiting = scene.waiting(position);
-    const lanes = Array.from({ length: size }, (_, lane) => {
-      const t = warp * size + lane, exists = t < scene.threads, active = exists && scene.takesPart(position, t);
-      const state = !exists ? "none" : active ? "active" : waiting.has(t) ? "waits" : "idle";
-      const title = !exists ? "no thread" : `${scene.name(t)}: ${state === "active" ? "takes part" : state === "waits" ? "waits at the barrier" : "takes no part"}`;
-      return svg("g", { class: `gw-lane gw-lane-${state} ${t === thread ? "gw-lane-followed" : ""}`, transform: `translate(${lane * LANE} 0)`, "data-thread": exists ? t : null },
-        svg("title", {}, title), svg("rect", { width: LANE - 1, height: LANE - 1, rx: 2 }),
-        svg("text", { x: LANE / 2 - 0.5, y: LANE - 4 }, state === "waits" ? "z" : state === "active" ? "•" : ""));
-    });
-    const guessed = guesses?.warps?.has(String(warp));
-    return h("div", { class: "gw-warp", "data-warp": warp }, h("span", { class: guessed ? "gw-guessed" : "" }, `warp ${warp}${guessed ? " ?" : ""}`),
-      svg("svg", { width: size * LANE, height: LANE, role: "img", "aria-label": `warp ${warp}: ${lanes.filter(l => l.classList.contains("gw-lane-active")).length} active lanes` }, lanes),
-      h("span", { class: "gw-cost" }, this.costOf(request)));
   }
 
   costOf(request) {
@@ -81,7 +71,7 @@ export class Traffic {
   sectors(request) {
     const { scene, position } = this.player, per = scene.meta.lineBytes / scene.meta.sectorBytes;
     const lines = [...new Set([...request.sectors.keys()].map(sector => Math.floor(sector / per)))].sort((a, b) => a - b);
-    const words = scene.meta.sectorBytes / 4, array = scene.array(position), shown = lines.slice(0, 10);
+    const words = scene.meta.sectorBytes / 4, array = scene.array(position), shown = lines.slice(0, 7);
     const boxes = shown.map(line => h("span", { class: "gw-line" }, ...Array.from({ length: per }, (_, n) => {
       const used = request.sectors.get(line * per + n)?.size || 0, first = (line * per + n) * scene.meta.sectorBytes / array.item_bytes;
       const label = first < array.rows * array.columns ? place(scene, array.number, first) : "past the end";
@@ -90,7 +80,7 @@ export class Traffic {
     })));
     const moved = request.sectors.size * words, wanted = request.words.size;
     return [h("p", {}, `Warp ${request.warp}: ${lines.length} line${lines.length > 1 ? "s" : ""} of ${scene.meta.lineBytes} bytes, ${request.sectors.size} sector${request.sectors.size > 1 ? "s" : ""}; ${wanted} of ${moved} words fetched are wanted.`),
-      h("div", { class: "gw-memory", "aria-hidden": "true" }, ...boxes, lines.length > 10 ? ` and ${lines.length - 10} more` : "")];
+      h("div", { class: "gw-memory", "aria-hidden": "true" }, ...boxes, lines.length > 7 ? ` and ${lines.length - 7} more` : "")];
   }
 
   // For each bank how many different words a request wants.
@@ -111,5 +101,45 @@ export class Traffic {
     if (player.guesses && bank) player.guess("banks", bank.dataset.bank);
     else if (player.guesses && warp) player.guess("warps", warp.dataset.warp);
     else if (lane) player.follow(Number(lane.dataset.thread));
+  }
+}
+
+// The lanes of one warp in a row.
+class Warp {
+  constructor(player, warp) {
+    this.player = player;
+    this.warp = warp;
+    const { scene, thread } = player, size = scene.meta.warp;
+    this.name = h("span", {}, `warp ${warp}`);
+    this.cost = h("span", { class: "gw-cost" });
+    this.lanes = Array.from({ length: size }, (_, lane) => {
+      const t = warp * size + lane, exists = t < scene.threads;
+      const title = svg("title", {}, exists ? scene.name(t) : "no thread"), sign = svg("text", { x: LANE / 2 - 0.5, y: LANE - 4 });
+      const node = svg("g", { class: "gw-lane gw-lane-none", transform: `translate(${lane * LANE} 0)`, "data-thread": exists ? t : null },
+        title, svg("rect", { width: LANE - 1, height: LANE - 1, rx: 2 }), sign);
+      return { t, node, title, sign, followed: t === thread, state: exists ? "" : "none" };
+    });
+    this.picture = svg("svg", { width: size * LANE, height: LANE, role: "img" }, this.lanes.map(lane => lane.node));
+    this.node = h("div", { class: "gw-warp", "data-warp": warp }, this.name, this.picture, this.cost);
+  }
+
+  show(request, waiting, costOf) {
+    const { scene, position, guesses } = this.player;
+    let active = 0;
+    for (const lane of this.lanes) {
+      if (lane.state === "none") continue;
+      const state = scene.takesPart(position, lane.t) && !waiting.has(lane.t) ? "active" : waiting.has(lane.t) ? "waits" : "idle";
+      active += state === "active";
+      if (state === lane.state) continue;
+      lane.state = state;
+      lane.node.setAttribute("class", `gw-lane gw-lane-${state} ${lane.followed ? "gw-lane-followed" : ""}`);
+      setText(lane.title, `${scene.name(lane.t)}: ${WORDS[state]}`);
+      setText(lane.sign, SIGNS[state]);
+    }
+    const guessed = guesses?.warps?.has(String(this.warp)) || false;
+    setClass(this.name, "gw-guessed", guessed);
+    setText(this.name, `warp ${this.warp}${guessed ? " ?" : ""}`);
+    setText(this.cost, costOf(request));
+    setAttribute(this.picture, "aria-label", `warp ${this.warp}: ${active} lanes take part`);
   }
 }
