@@ -219,6 +219,16 @@ def test_accumulators_and_reuse(kernel, sums, uses):
         assert np.array_equal(trace.values(chain), trace.values(store))
 
 
+@pytest.mark.parametrize("schedule", ["warps", (1, 0, 1)])
+def test_warps_that_take_turns_have_the_same_accumulators(schedule):
+    _, together = traced(gl.RegisterTiling1D(16, 16, 4, 4), 16, 16, 8)
+    _, apart = traced(gl.RegisterTiling1D(16, 16, 4, 4), 16, 16, 8, schedule=schedule)
+    for chain in range(-1, 4):
+        lanes = [sum(len(t.members(s)) for s in np.flatnonzero(t.steps["chain"] == chain)) for t in (together, apart)]
+        assert lanes[0] == lanes[1] and (chain < 0 or lanes[0] == 64 * 8)    # threads * K
+    assert apart.steps["chain"].max() == 3
+
+
 def test_accumulators_in_local_memory_are_followed():
     text = "#pragma unroll\n            for (int r = 0; r < TM; ++r)\n                acc[r] += As"
     kernel = gl.RegisterTiling1D(8, 4, 4, 4).edited((text, text.replace("unroll", "unroll 1")))

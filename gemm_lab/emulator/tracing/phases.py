@@ -87,13 +87,23 @@ class Flow:
 
     def chains(self) -> list[int]:
         """For each step the accumulator to which it adds, or -1."""
-        chain, found = [-1] * len(self.kind), 0
+        chain = [-1] * len(self.kind)
+        owners: list[tuple[int, set[int]]] = []    # of each accumulator: its first instruction, and its threads
         for step, kind in enumerate(self.kind):
-            before = [chain[origin] for origin in self.behind(step) if chain[origin] >= 0]
             if kind == FMA and self.products[step] or kind == ARITHMETIC and self.adds_product(step):
-                found += not before
-                chain[step] = before[0] if before else found - 1
+                before = [chain[origin] for origin in self.behind(step) if chain[origin] >= 0]
+                chain[step] = before[0] if before else self.start(step, owners)
         return chain
+
+    def start(self, step: int, owners: list[tuple[int, set[int]]]) -> int:
+        """A sum begins: of threads that have none from this instruction yet, or it is another accumulator."""
+        instruction, members = int(self.trace.steps["instruction"][step]), set(self.trace.members(step).tolist())
+        for number, (first, threads) in enumerate(owners):
+            if first == instruction and not threads & members:
+                threads |= members
+                return number
+        owners.append((instruction, members))
+        return len(owners) - 1
 
     def behind(self, step: int) -> list[int]:
         """The steps whose values this one uses, those that came through local memory included."""

@@ -54,6 +54,7 @@ class Recorder:
         self.reads: dict[int, np.ndarray] = {}
         self.totals = {"global": 0, "shared": 0, "fma": 0}    # of the whole launch
         self.epoch = 0
+        self.numbers: dict[int, int] = {}    # of the kernel's instructions that were recorded, by identity
         self.instruction: Instruction | None = None
 
     # ---- called by the machine
@@ -209,8 +210,9 @@ class Recorder:
             array: int = -1, cost=(0, 0, 0, 0)) -> int:
         totals = {f"launch_{name}": total for name, total in self.totals.items()}
         words, requests, sectors, wavefronts = cost
+        number = self.numbers.setdefault(id(self.instruction), len(self.numbers))
         return self.columns.add(members, reached, values, operands, kind=kind, line=line or 0, array=array,
-                                epoch=self.epoch, words=words, requests=requests, sectors=sectors,
+                                instruction=number, epoch=self.epoch, words=words, requests=requests, sectors=sectors,
                                 wavefronts=wavefronts, **totals)
 
     def finish(self, findings, completed: bool) -> Trace:

@@ -64,6 +64,7 @@ class Trace:
     """See the module. The columns of `steps`:
 
     line, kind     source line (0: unknown), and what the step is (`KINDS`)
+    instruction    a number for the instruction: the same wherever other threads, or later rounds of a loop, execute it
     phase          what it is for (`phases.PHASES`), derived from the flow of data
     mask, width    who takes part; values of each thread
     array          of a memory access, its number in `arrays`, else -1

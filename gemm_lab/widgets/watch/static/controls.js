@@ -11,7 +11,7 @@ export class Controls {
     this.player = player;
     const at = action => () => { player.play(false); action(); };
     this.playButton = button("play", "play", () => player.play(), { class: "gw-play" });
-    this.slider = h("input", { type: "range", min: 0, step: 1, class: "gw-scrub", "aria-label": "step", oninput: () => at(() => player.go(Number(this.slider.value)))() });
+    this.slider = h("input", { type: "range", min: 0, step: 1, class: "gw-scrub", "aria-label": "step", oninput: () => this.scrub(Number(this.slider.value)) });
     this.count = h("output", { class: "gw-count" });
     this.speed = h("select", { "aria-label": "speed", onchange: () => { player.speed = Number(this.speed.value); } },
       ...SPEEDS.map(n => h("option", { value: n, selected: n === player.speed }, `${n} steps/s`)));
@@ -35,6 +35,11 @@ export class Controls {
     setText(this.playButton, player.playing ? "pause" : "play");
     setAttribute(this.playButton, "aria-label", player.playing ? "pause" : "play");
     setAttribute(this.playButton, "title", player.playing ? "pause" : "play");
+  }
+
+  scrub(position) {
+    this.player.play(false);
+    this.player.go(position);
   }
 
   toggleHelp() {

@@ -97,7 +97,7 @@ export class Grid {
     this.texts[n] = text;
     if (!this.labels[n]) {
       const [x, y] = this.corner(n);
-      this.labels[n] = this.over.appendChild(svg("text", { x: x + (this.size - 1) / 2, y: y + this.size / 2 + 0.5 }));
+      this.labels[n] = this.over.appendChild(svg("text", { x: x + (this.size - 1) / 2, y: y + this.size / 2 + 0.5, "data-n": n }));
     }
     const label = this.labels[n];
     label.flags = flags;

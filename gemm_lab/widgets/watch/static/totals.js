@@ -10,7 +10,7 @@ export class Totals {
     this.player = player;
     this.rows = ["global words read", "shared words read", "FMAs", "words read per FMA"].map(name =>
       h("tr", {}, h("th", { scope: "row" }, name), ...Array.from({ length: 4 }, () => h("td", { class: "gw-number" }))));
-    this.node = h("table", { class: "gw-totals" }, h("thead", {}, h("tr", {}, ...["", "block, so far", "block, at the end", "all blocks, so far", "all blocks, on paper"].map(t => h("th", { scope: "col" }, t)))),
+    this.node = h("table", { class: "gw-totals" }, h("thead", {}, h("tr", {}, ...["", "block so far", "block in all", "grid so far", "grid on paper"].map(t => h("th", { scope: "col" }, t)))),
       h("tbody", {}, this.rows));
     player.listen(what => what !== "playing" && this.update());
     this.update();
