@@ -97,10 +97,12 @@ def of_trace(trace):
     found = {"fma": sum(len(trace.members(s)) for s in np.flatnonzero(trace.steps["kind"] == FMA))}
     for number, kind in enumerate(KINDS):
         if number in (*LOADS, *STORES):
-            for what in ("words", "requests", "sectors", "wavefronts"):
+            for what in ("words", "requests", "sectors", "wavefronts", "bank_conflicts"):
                 name = f"{kind.replace(' ', '_')}_{what}"
                 if name in Counts.__dataclass_fields__:
                     found[name] = int(trace.steps[what][trace.steps["kind"] == number].sum())
+    # A guarded store is issued for warps that have no active lane, too; those requests stand at the end.
+    found["shared_store_requests"] += int(trace.steps["requests"][-1])
     return found
 
 

@@ -16,6 +16,7 @@ from gemm_lab.emulator import counting
 from gemm_lab.emulator.memory import Access, Region, Space
 from gemm_lab.emulator.ptx import Instruction, Not, Register
 from gemm_lab.emulator.reports import cxx_name
+from gemm_lab.emulator.shared_requests import SharedRequests
 from gemm_lab.emulator.threads import Group, Launch
 from gemm_lab.emulator.tracing import phases, spots
 from gemm_lab.emulator.tracing.columns import NOTHING, Columns, TooLong
@@ -32,6 +33,7 @@ from gemm_lab.emulator.tracing.trace import (
     Array,
     Trace,
 )
+from gemm_lab.machine_loads import MachineAccess
 
 __all__ = ["Recorder", "TooLong"]
 NOT_COMPUTED = {*MOVES, "ld", "ldu", "st", "atom", "red", "cp", "setp", "set", "slct", "testp", "shfl"}
@@ -42,10 +44,11 @@ class Recorder:
 
     names    the kernel's parameters, in order
     shapes   rows and columns of the shared arrays whose declaration says them: see `shapes`
+    shared   which accesses to shared memory the machine code makes
     """
 
-    def __init__(self, launch: Launch, block: tuple[int, int, int], names=(), shapes=None):
-        self.launch, self.block, self.names, self.shapes = launch, block, tuple(names), shapes or {}
+    def __init__(self, launch: Launch, block: tuple[int, int, int], names, shapes, shared: SharedRequests):
+        self.launch, self.block, self.names, self.shapes, self.shared = launch, block, tuple(names), shapes, shared
         self.number = block[0] + launch.grid[0] * (block[1] + launch.grid[1] * block[2])
         self.columns = Columns(launch.threads)
         self.tags = Tags(launch.threads, self.columns)
@@ -53,6 +56,7 @@ class Recorder:
         self.described: list[Array] = []
         self.reads: dict[int, np.ndarray] = {}
         self.totals = {"global": 0, "shared": 0, "fma": 0}    # of the whole launch
+        self.issued: dict[tuple, int] = {}    # requests of instructions whose step is still to come
         self.epoch = 0
         self.numbers: dict[int, int] = {}    # of the kernel's instructions that were recorded, by identity
         self.instruction: Instruction | None = None
@@ -67,6 +71,9 @@ class Recorder:
 
     def steps(self, batch, code) -> Iterator[tuple]:
         """The steps of a basic block, each watched while the machine executes it."""
+        for key in self.shared.issued.get(batch.at, ()):
+            members = self.part(batch.group)[1]
+            self.issued[key] = self.issued.get(key, 0) + len(np.unique(members // WARP))
         for (step, dead), instruction in zip(code.steps, code.block.instructions):
             self.instruction = instruction
             note = self.before(batch, instruction)
@@ -167,8 +174,10 @@ class Recorder:
         operands = [(self.tags.source(r, members), np.nan) for r in registers] if kind in STORES else []
         if copied_by >= 0:
             operands = [(4 * copied_by + element, np.nan) for element in range(len(values))]
-        step = self.add(kind, access.line, members, reached, values, operands, array,
-                        cost(self.described[array], access, members, reached))
+        machine = self.shared.accesses.get(access.at) or access.as_written
+        cost = costs(self.described[array], access, machine, members, reached)
+        cost["requests"] += self.issued.pop((access.line, space.name, access.action), 0)
+        step = self.add(kind, access.line, members, reached, values, operands, array, cost)
         if access.action == "load":
             for element, register in enumerate(registers):
                 self.tags.set(register, members, 4 * step + element)
@@ -207,17 +216,19 @@ class Recorder:
     # ---- the result
 
     def add(self, kind: int, line: int | None, members: np.ndarray, reached=NOTHING, values=(), operands=(),
-            array: int = -1, cost=(0, 0, 0, 0)) -> int:
+            array: int = -1, cost: dict | None = None) -> int:
         totals = {f"launch_{name}": total for name, total in self.totals.items()}
-        words, requests, sectors, wavefronts = cost
         number = self.numbers.setdefault(id(self.instruction), len(self.numbers))
         return self.columns.add(members, reached, values, operands, kind=kind, line=line or 0, array=array,
-                                instruction=number, epoch=self.epoch, words=words, requests=requests, sectors=sectors,
-                                wavefronts=wavefronts, **totals)
+                                instruction=number, epoch=self.epoch, **(cost or {}), **totals)
 
     def finish(self, findings, completed: bool) -> Trace:
-        """The trace. A run that was stopped ends at the line that stopped it."""
-        self.add(END, findings[-1].line if findings and not completed else None, NOTHING)
+        """The trace. A run that was stopped ends at the line that stopped it.
+
+        The last step has the requests of instructions in which no thread took part.
+        """
+        stopped = findings[-1].line if findings and not completed else None
+        self.add(END, stopped, NOTHING, cost={"requests": sum(self.issued.values())})
         trace = phases.annotate(Trace(self.block, self.launch.block, self.launch.grid, tuple(self.described),
                                       reads=self.reads, findings=tuple(findings), **self.columns.arrays()))
         return replace(trace, spots=spots.find(trace))
@@ -237,16 +248,19 @@ def readable(values: np.ndarray, i: Instruction | None) -> np.ndarray:
     return np.ascontiguousarray(values).view(np.float32)
 
 
-def cost(array: Array, access: Access, members: np.ndarray, reached: np.ndarray) -> tuple:
-    """(words, requests, sectors, wavefronts) of one access of these threads; atomics are counted apart."""
+def costs(array: Array, access: Access, machine: MachineAccess, members: np.ndarray, reached: np.ndarray) -> dict:
+    """What one access of these threads costs, by column; atomics are counted apart."""
     if access.action == "atomic":
-        return 0, 0, 0, 0
+        return {"requests": 0, "machine": access.bytes}
     warps, row = np.unique(members // WARP, return_inverse=True)
     rows = np.full((len(warps), WARP), -1)
     rows[row, members % WARP] = reached * array.item_bytes + array.at
-    words = len(members) * access.words
-    if array.space == "shared":
-        return words, len(warps), 0, counting.shared_wavefronts(rows, access.bytes)
+    cost = {"words": len(members) * access.words, "requests": len(warps), "machine": access.bytes}
+    if array.space == "global":
+        return cost | {"sectors": counting.sectors(rows), "wavefronts": counting.lines(rows)}
     if array.space == "local":
-        return words, len(warps), 0, 0
-    return words, len(warps), counting.sectors(rows), counting.lines(rows)
+        return cost
+    rows = machine.requests(rows)
+    wavefronts, conflicts = counting.shared_passes(rows, machine.width, access.action == "store")
+    return cost | {"requests": 0 if machine.guarded else len(rows), "wavefronts": wavefronts,
+                   "bank_conflicts": conflicts, "machine": machine.width if len(rows) else 0}

@@ -71,7 +71,9 @@ class Trace:
     at_index, at_value    where its entries in `index` and `value` begin
     epoch          barriers that have opened before
     opens          1 for the arrival that opens a barrier
-    words, requests, sectors, wavefronts    what the step costs, as in `Counts`
+    words, requests, sectors, wavefronts, bank_conflicts    what the step costs, as in `Counts`: of shared memory, what
+                   the machine code's access costs
+    machine        bytes of a lane's access in the machine code; 0 where another step's access serves this one
     chain          the accumulator to which a multiplication adds, counted from 0, else -1
     uses, last     of a load: multiplications that use it, and the last step that does, else -1
     launch_global, launch_shared, launch_fma    running totals of all blocks: words read, and FMAs

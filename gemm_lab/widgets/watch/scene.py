@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 
 from gemm_lab.counts import LINE_BYTES, SECTOR_BYTES, WARP, Counts
-from gemm_lab.emulator.counting import BANKS
 from gemm_lab.emulator.tracing.phases import PHASES
 from gemm_lab.emulator.tracing.trace import KINDS, Trace
 from gemm_lab.hardware import gpus
 from gemm_lab.run import Run
+from gemm_lab.shared_wavefronts import BANKS
 from gemm_lab.widgets.watch import words
 from gemm_lab.widgets.watch.setup import PRESETS, Setup, barrier_lines, cannot_swap, parameters
 
@@ -75,7 +75,7 @@ class Scene:
             "arrays": [asdict(a) | {"role": self.role(a)} for a in trace.arrays],
             "kinds": KINDS, "phaseKeys": PHASES, "sentences": words.sentences(trace)[0],
             "findings": [asdict(f) for f in trace.findings], "spots": [asdict(s) for s in trace.spots],
-            "completed": self.run.completed, "counts": known(self.run.counts),
+            "completed": self.run.completed, "ptxLines": self.run.ptx_lines, "counts": known(self.run.counts),
             "paper": known(setup.kernel.counts(M, N, K)),
             "barriers": barrier_lines(setup.kernel), "removed": setup.removed, "order": setup.order,
             "swapped": setup.swapped, "cannotSwap": cannot_swap(setup.kernel), "presets": list(PRESETS),

@@ -25,7 +25,7 @@ export class App {
     this.title = h("h3", { class: "gw-name" });
     this.controls = new Controls(player);
     this.problem = new Problem(player, ask);
-    const stage = new Stage(player, 500, 500);
+    const stage = new Stage(player, 520, 500);
     this.node = h("div", { class: "gw", tabindex: "0", role: "region", "aria-label": "kernel visualizer", "data-lm-suppress-shortcuts": "true" },
       h("header", {}, this.title, this.problem.follow), this.problem.node, this.problem.alert, this.controls.node, this.controls.help, new Phase(player).node,
       h("div", { class: "gw-main" }, h("div", { class: "gw-left" }, stage.node), h("div", { class: "gw-right" }, new Source(player).node, new Lens(player).node)),

@@ -87,7 +87,7 @@ export class Grid {
         this.rects[n].setAttribute("class", classOf(flags));
         this.state[n] = flags;
       }
-      const text = this.size < 11 ? "" : short(value);
+      const text = this.size < 10 ? "" : short(value);
       if (this.texts[n] !== text || (text && this.labels[n].flags !== flags)) this.write(n, text, flags);
       if (this.letters[n] !== letter) this.sign(n, letter);
     }

@@ -6,7 +6,7 @@ import { END, isLoad, isStore } from "./trace.js";
 
 const SEEN = 32;      // rows or columns of a matrix that are shown at once
 const TILE_SEEN = 64;
-const LEFT = 26, TOP = 36, GAP = 34;
+const LEFT = 26, TOP = 36, GAP = 34, BETWEEN = 18;
 const NOTHING = new Set();
 let stages = 0;
 
@@ -70,7 +70,7 @@ export class Stage {
     if (!this.tiles.length) return 0;
     const columns = this.tiles.map(tile => Math.min(tile.columns, TILE_SEEN)), rows = this.tiles.map(t => Math.min(t.rows, TILE_SEEN));
     const count = this.tiles.length, sum = list => list.reduce((a, b) => a + b, 0);
-    const beside = Math.min((corner.width - (count - 1) * LEFT) / sum(columns), corner.height / Math.max(...rows));
+    const beside = Math.min((corner.width - (count - 1) * BETWEEN) / sum(columns), corner.height / Math.max(...rows));
     const stacked = Math.min(corner.width / Math.max(...columns), (corner.height - (count - 1) * GAP) / sum(rows));
     const size = Math.max(4, Math.min(22, Math.floor(Math.max(beside, stacked)))), across = beside >= stacked;
     let x = LEFT, y = TOP;
@@ -78,7 +78,7 @@ export class Stage {
       const grid = new Grid(tile, size, TILE_SEEN, TILE_SEEN, "shared");
       move(grid, x, y);
       this.tileGrids.push(grid);
-      if (across) x += grid.width + LEFT; else y += grid.height + GAP;
+      if (across) x += grid.width + BETWEEN; else y += grid.height + GAP;
     }
     return across ? Math.max(...this.tileGrids.map(g => g.height)) : y - GAP - TOP;
   }

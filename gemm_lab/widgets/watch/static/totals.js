@@ -61,6 +61,7 @@ export class Ledger {
     const { meta } = this.player.scene, cap = Math.min(FMA_PER_CLOCK, 1 / w) * meta.cap;
     const allows = lanes === meta.warp ? `On an ${meta.gpu} that allows at most ${cap.toFixed(1)} TFLOPS.`
       : `Only ${lanes.toFixed(lanes % 1 ? 1 : 0)} of ${meta.warp} lanes of a warp work here.`;
-    return `w = ${w.toFixed(2)} wavefronts per warp-FMA so far. ${allows} Counted from the PTX.`;
+    const lines = meta.ptxLines.length ? ` In lines ${meta.ptxLines.join(", ")} shared accesses are counted as the PTX has them.` : "";
+    return `w = ${w.toFixed(2)} wavefronts per warp-FMA so far. ${allows}${lines}`;
   }
 }

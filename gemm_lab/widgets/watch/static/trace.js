@@ -299,16 +299,16 @@ export class Scene {
     }
   }
 
-  // The requests of a memory access, one for each warp: lanes, sectors, lines, banks.
+  // The requests of a memory access, one for each warp: the sectors and the words that its lanes want. Of shared memory
+  // those of the machine code, whose accesses may be wider; none where another step's access has fetched the words.
   requests(step) {
-    const array = this.array(step), size = this.meta.warp, found = new Map();
-    if (!array) return [];
+    const array = this.array(step), size = this.meta.warp, bytes = this.column.machine[step], found = new Map();
+    if (!array || !bytes) return [];
     for (const thread of this.members(step)) {
-      const warp = Math.floor(thread / size), bytes = array.item_bytes * Math.max(this.width(step), 1);
-      const address = array.at + array.item_bytes * this.element(step, thread);
-      if (!found.has(warp)) found.set(warp, { warp, lanes: new Map(), sectors: new Map(), words: new Map() });
+      const warp = Math.floor(thread / size), exact = array.at + array.item_bytes * this.element(step, thread);
+      const address = array.space === "shared" ? exact - exact % bytes : exact;
+      if (!found.has(warp)) found.set(warp, { warp, sectors: new Map(), words: new Map() });
       const request = found.get(warp);
-      request.lanes.set(thread % size, address);
       for (let at = address; at < address + bytes; at += 4) {
         const word = Math.floor(at / 4), sector = Math.floor(at / this.meta.sectorBytes);
         request.sectors.set(sector, (request.sectors.get(sector) || new Set()).add(word));

@@ -46,16 +46,17 @@ export class Traffic {
   costOf(request) {
     const { scene, position } = this.player;
     if (!request) return "";
-    const global = scene.array(position).space === "global";
-    if (global) return `1 request, ${request.sectors.size} sector${request.sectors.size > 1 ? "s" : ""}`;
-    const ways = Math.max(...scene.banks(request));
-    return scene.array(position).space === "shared" ? `1 request, ${ways > 1 ? `${ways}-way bank conflict` : request.words.size === 1 ? "broadcast" : "no conflict"}` : "1 request";
+    const { space } = scene.array(position);
+    if (space === "global") return `1 request, ${request.sectors.size} sector${request.sectors.size > 1 ? "s" : ""}`;
+    return space === "shared" ? `1 request of ${8 * scene.column.machine[position]} bits a lane` : "1 request";
   }
 
   details(requests) {
     const { scene, position } = this.player, kind = scene.kind(position);
     if (kind === END) return [h("p", {}, "The block has finished.")];
     if (kind === BARRIER) return [this.barrier()];
+    if (scene.array(position)?.space === "shared" && !requests.length)
+      return [h("p", {}, "No request of its own: in the machine code a wider access of another step serves this one.")];
     if (!requests.length) return [h("p", {}, `Arithmetic: no memory request. ${scene.warpsOf(position).length} issue slot${scene.warpsOf(position).length > 1 ? "s" : ""}.`)];
     const request = requests.find(r => r.warp === this.followedWarp) || requests[0];
     return scene.array(position).space === "global" ? this.sectors(request) : scene.array(position).space === "shared" ? this.banks(request) : [];
@@ -85,13 +86,15 @@ export class Traffic {
 
   // For each bank how many different words a request wants.
   banks(request) {
-    const { scene } = this.player, wanted = scene.banks(request), most = Math.max(...wanted);
-    return [h("p", {}, `Warp ${request.warp}, words wanted from each of ${scene.meta.banks} banks: ${most > 1 ? `${most} passes through one bank` : request.words.size === 1 ? "one word for all lanes, a broadcast" : "at most one each, no conflict"}.`),
-      this.bankBoxes(wanted)];
+    const { scene, position } = this.player, { column } = scene, words = request.words.size;
+    const wavefronts = column.wavefronts[position], count = column.requests[position], conflicts = column.bank_conflicts[position];
+    const cost = `The step takes ${wavefronts} wavefront${wavefronts > 1 ? "s" : ""} for ${count} request${count === 1 ? "" : "s"}`;
+    return [h("p", {}, `Warp ${request.warp} wants ${words === 1 ? "one word for all lanes, a broadcast" : `${words} words; boxes: how many from each bank`}. ${cost}, ${conflicts ? `${conflicts} of them because of bank conflicts` : "no bank conflict"}.`),
+      this.bankBoxes(scene.banks(request), null, conflicts > 0)];
   }
 
-  bankBoxes(wanted, guessed = null) {
-    return h("div", { class: "gw-memory" }, ...wanted.map((count, bank) => h(guessed ? "button" : "span", { class: `gw-bank ${count > 1 ? "gw-bank-conflict" : count ? "gw-bank-used" : ""} ${guessed?.has(String(bank)) ? "gw-guessed" : ""}`,
+  bankBoxes(wanted, guessed = null, conflict = false) {
+    return h("div", { class: "gw-memory" }, ...wanted.map((count, bank) => h(guessed ? "button" : "span", { class: `gw-bank ${conflict && count > 1 ? "gw-bank-conflict" : count ? "gw-bank-used" : ""} ${guessed?.has(String(bank)) ? "gw-guessed" : ""}`,
       "data-bank": guessed ? bank : null, title: guessed ? `bank ${bank}` : `bank ${bank}: ${count} word${count === 1 ? "" : "s"}` }, count ? String(count) : guessed?.has(String(bank)) ? "?" : "")));
   }
 
