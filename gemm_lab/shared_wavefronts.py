@@ -21,8 +21,8 @@ So a broadcast of 128 bits is 2 wavefronts to load and 4 to store; one of 64 bit
 ncu's bank conflicts (`l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld`, `_st`) are what exceeds one wavefront for
 each part: a row of float4, 4 wavefronts, has none.
 
-Evidence: `measurements/shared_patterns_h200.json`, made by `benchmarks/shared_wavefronts.py`: 1,500 structured and
-random patterns, one warp, ncu's counters. All of them agree, wavefronts and conflicts, loads and stores; 300 of them
+Evidence: `measurements/shared_patterns_h200.json`, made by `benchmarks/shared_wavefronts.py`: 2,081 structured and
+random patterns, one warp, ncu's counters. All of them agree, wavefronts and conflicts, loads and stores; 881 of them
 were measured after the rule had been written. NVIDIA's Greg Smith described the two kinds of pairs for compute
 capability 7.x (NVIDIA developer forums, "Unexpected shared memory bank conflict").
 
