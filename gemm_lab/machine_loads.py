@@ -47,13 +47,10 @@ class MachineAccess:
     width   bytes of one lane's access
     leads   True: it makes an access where the PTX does; False: another instruction's access serves this one;
             None: it makes one where the address is a multiple of the width, and that access serves the rounds after it
-    guarded a predicate, and no branch, decides who takes part: every warp that comes to the branch of the PTX issues
-            the instruction, though all its lanes may be idle. Such requests are counted at the branch
     """
 
     width: int
     leads: bool | None
-    guarded: bool = False
 
     def requests(self, byte_addresses: np.ndarray) -> np.ndarray:
         """Of the PTX's requests (n, 32), a negative address for each inactive lane, those of the machine."""

@@ -19,8 +19,8 @@ SAME_AS = {
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_load_requests": "smsp__inst_executed_op_shared_ld.sum",
-    "shared_store_requests": "smsp__inst_executed_op_shared_st.sum",
+    "shared_load_requests": "smsp__sass_inst_executed_op_shared_ld.sum",
+    "shared_store_requests": "smsp__sass_inst_executed_op_shared_st.sum",
 }
 # The same thing, to which hardware adds up to 1.2 % of all shared wavefronts in large launches (512^3), mostly at
 # stores, where instructions of different warps meet, and up to one for each S2R (reading threadIdx) between two loads.

@@ -16,7 +16,7 @@ from gemm_lab.compiler.diagnostics import FILE, CompileError, Diagnostic, about_
 from gemm_lab.compiler.nvrtc import NoCompiler
 
 __all__ = ["ARCH_PTX", "CompileError", "Compiled", "Diagnostic", "NoCompiler", "Ptx", "compile_kernel", "compile_ptx",
-           "entries", "guarded_accesses", "sass_by_line", "shared_accesses", "show"]
+           "entries", "sass_by_line", "shared_accesses", "show"]
 
 ARCH_PTX = "compute_80"     # the one virtual architecture that is emulated
 _UNUSED = "-diag-suppress=177"      # "declared but never referenced" means nothing once host code is left out
@@ -127,15 +127,6 @@ def shared_accesses(compiled: Compiled) -> dict[int, Counter[str]]:
         if access.line is not None:
             found.setdefault(access.line, Counter())[access.name] += 1
     return dict(sorted(found.items()))
-
-
-def guarded_accesses(compiled: Compiled) -> set[tuple[int, str]]:
-    """The (source line, name) of shared-memory instructions that all have a predicate: (31, "STS.64").
-
-    A branch of the PTX has then become a predicate: warps that the branch would have led around issue the instruction.
-    """
-    known = cubin.shared_accesses(compiled.cubin, compiled.entry)
-    return {(a.line, a.name) for a in known if a.line} - {(a.line, a.name) for a in known if not a.guarded}
 
 
 def _check_text(source: str, entry: str) -> None:

@@ -5,7 +5,6 @@ is an ELF file. An instruction is 16 bytes; NVIDIA publishes no encoding, so the
 nvdisasm's output, and tests compare the two:
 
     bits 0-11    the operation, and the form of its operands
-    bits 12-15   the predicate that guards it
     bits 73-75   of a load or store: how wide it is
 """
 
@@ -21,7 +20,6 @@ from gemm_lab.compiler.line_table import lines_of, sequences
 
 INSTRUCTION_BYTES = 16
 OPERATIONS = {0x984: "LDS", 0x388: "STS", 0x988: "STS"}
-ALWAYS = 7    # the predicate that is always true
 WIDTHS = ("U8", "S8", "U16", "S16", "", "64", "128", "")
 
 
@@ -29,15 +27,13 @@ WIDTHS = ("U8", "S8", "U16", "S16", "", "64", "128", "")
 class SharedAccess:
     """One machine instruction that loads from or stores to shared memory.
 
-    name     "LDS", "STS.64", "LDS.U8": no suffix means 32 bits
-    line     of the student's source. Code from an inlined function belongs to the function's own line if it stands in
-             the student's source, and to the line that called it if it stands in a header; None where neither does
-    guarded  whether a predicate decides, lane by lane, who takes part
+    name  "LDS", "STS.64", "LDS.U8": no suffix means 32 bits
+    line  of the student's source. Code from an inlined function belongs to the function's own line if it stands in
+          the student's source, and to the line that called it if it stands in a header; None where neither does
     """
 
     name: str
     line: int | None
-    guarded: bool
 
 
 def shared_accesses(cubin: bytes, entry: str) -> list[SharedAccess]:
@@ -49,7 +45,7 @@ def shared_accesses(cubin: bytes, entry: str) -> list[SharedAccess]:
         if name := OPERATIONS.get(low & 0xFFF):
             place = bisect(lines, n * INSTRUCTION_BYTES, key=itemgetter(0)) - 1
             line = lines[place][1] if place >= 0 else None
-            found.append(SharedAccess(f"{name}.{WIDTHS[high >> 9 & 7]}".rstrip("."), line, low >> 12 & 15 != ALWAYS))
+            found.append(SharedAccess(f"{name}.{WIDTHS[high >> 9 & 7]}".rstrip("."), line))
     return found
 
 

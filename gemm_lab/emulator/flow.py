@@ -156,22 +156,6 @@ def _body(head: int, tail: int, before: dict[int, list[int]]) -> frozenset[int]:
     return frozenset(found)
 
 
-def branches_around(blocks: list[Block], n: int) -> int | None:
-    """The first of the branches that lead to block `n` or past it; None if there is none.
-
-    For `if (a) ...` that is the block that ends with the branch. `if (a && b)` has two branches, both past it to the
-    same place: then the first one.
-    """
-    before = {k: [b for b, block in enumerate(blocks) if k in block.end.targets] for k in range(len(blocks))}
-    first, past = None, None
-    while len(before[n]) == 1 and isinstance(end := blocks[before[n][0]].end, Branch) and end.taken != end.otherwise:
-        other = end.taken if end.otherwise == n else end.otherwise
-        if past not in (None, other):
-            break
-        first, past, n = before[n][0], other, before[n][0]
-    return first
-
-
 # ---- registers ------------------------------------------------------------------------------------------------------
 
 _NO_RESULT = {"st", "red", "cp", "bar", "barrier", "membar", "fence", "prefetch", "prefetchu", "trap", "nanosleep",

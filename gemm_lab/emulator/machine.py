@@ -189,8 +189,6 @@ class Batch:
         if self.tally is not None:
             for line, count in code.fma:
                 self.tally.fma[line] += count * self.group.n
-            for key in self.execution.shared.issued.get(self.at, ()):
-                self.tally.add(key, 0, (self.group.warps, 0, 0, 0))
         if self.execution.step_limit is not None:
             self.count_steps(code)
         step = None

@@ -245,7 +245,7 @@ class Footprint:
         if space == "shared":
             rows = machine.requests(rows)
             wavefronts, conflicts = counting.shared_passes(rows, machine.width, store)
-            return 0 if machine.guarded else len(rows), 0, wavefronts, conflicts
+            return len(rows), 0, wavefronts, conflicts
         return group.warps, counting.sectors(rows), counting.lines(rows), 0
 
 

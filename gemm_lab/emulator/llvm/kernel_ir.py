@@ -107,15 +107,10 @@ class BlockTranslation(Requests):
 
     def count_threads(self) -> None:
         if self.kernel.count and self.code.fma:
-            self.add_to_block(0, f"zext i32 {self.w.op(f'call i32 @llvm.ctpop.i32(i32 {self.mask})')} to i64")
-        if self.kernel.count and self.n in self.kernel.shared.issued:
-            self.add_to_block(8, "add i64 1, 0")
-
-    def add_to_block(self, offset: int, number: str) -> None:
-        """Add a number to one of the block's two counters."""
-        w = self.w
-        place = w.at(w.load("ptr", "%context", c.BLOCK_THREADS), 16 * self.n + offset)
-        w.do(f"store i64 {w.op(f'add i64 {w.op(number)}, ' + w.load('i64', place, 0))}, ptr {place}")
+            w = self.w
+            threads = w.op(f"zext i32 {w.op(f'call i32 @llvm.ctpop.i32(i32 {self.mask})')} to i64")
+            place = w.at(w.load("ptr", "%context", c.BLOCK_THREADS), 8 * self.n)
+            w.do(f"store i64 {w.op(f'add i64 {threads}, ' + w.load('i64', place, 0))}, ptr {place}")
 
     # ---- instructions
 

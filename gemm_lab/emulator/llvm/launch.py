@@ -122,12 +122,10 @@ def report(execution: Execution, translation: kernel_ir.Translation, workers: li
     """Add up what the workers counted, by source line."""
     if not execution.count:
         return
-    blocks = sum(worker.block_threads for worker in workers)
-    for n, (code, (threads, warps)) in enumerate(zip(translation.program.codes, blocks.reshape(-1, 2).tolist())):
-        for line, fma in code.fma if threads else ():
-            execution.tally.fma[line] += fma * threads
-        for key in execution.shared.issued.get(n, ()) if warps else ():
-            execution.tally.add(key, 0, (warps, 0, 0, 0))
+    threads = sum(worker.block_threads for worker in workers)
+    for code, n in zip(translation.program.codes, threads):
+        for line, fma in code.fma if n else ():
+            execution.tally.fma[line] += fma * int(n)
     for access, counts in zip(translation.accesses, sum(worker.counts() for worker in workers)):
         words, requests, pieces, wavefronts = map(int, counts)
         table = access.table

@@ -35,10 +35,9 @@ class Access:
 def counted(machine: MachineAccess) -> int:
     """Of words, requests, conflicts and wavefronts, 16 bits each, those that an access adds.
 
-    One that the machine serves along with another adds its words alone; the requests of a guarded one are counted at
-    the branch.
+    One that the machine serves along with another adds its words alone.
     """
-    return 0xFFFF if machine.leads is False else -1 ^ 0xFFFF0000 if machine.guarded else -1
+    return 0xFFFF if machine.leads is False else -1
 
 
 class Requests(Operands):
@@ -103,7 +102,7 @@ class Requests(Operands):
         if isinstance(base, Symbol):
             base, offset = Symbol(base.name), offset + base.offset
         machine = self.kernel.shared.accesses.get(self.kernel.index_of[id(i)]) or MachineAccess(size * width, True)
-        leading = replace(machine, leads=None if machine.leads is None else True, guarded=False)
+        leading = replace(machine, leads=None if machine.leads is None else True)
         table = Table(space, action, size * width, size, leading)
         entry = self.footprint(base, table)
         self.kernel.moved.add(f"i{8 * size}")

@@ -82,7 +82,7 @@ class Worker:
         for k in range(len(translation.tables)):    # the entry used last: the first, which describes nothing yet
             table = self.tables[k * c.TABLE_BYTES:]
             table[:8].view(np.int64)[0] = table.ctypes.data + 64
-        self.block_threads = np.zeros(2 * len(translation.blocks), np.int64)
+        self.block_threads = np.zeros(len(translation.blocks), np.int64)
         self.accesses = self._accesses(memories)
         self._new_footprint = _NEW_FOOTPRINT(self.new_footprint)
         self._new_cost = _NEW_COST(self.new_cost)
