@@ -101,8 +101,6 @@ def of_trace(trace):
                 name = f"{kind.replace(' ', '_')}_{what}"
                 if name in Counts.__dataclass_fields__:
                     found[name] = int(trace.steps[what][trace.steps["kind"] == number].sum())
-    # A guarded store is issued for warps that have no active lane, too; those requests stand at the end.
-    found["shared_store_requests"] += int(trace.steps["requests"][-1])
     return found
 
 

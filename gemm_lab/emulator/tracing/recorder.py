@@ -56,7 +56,6 @@ class Recorder:
         self.described: list[Array] = []
         self.reads: dict[int, np.ndarray] = {}
         self.totals = {"global": 0, "shared": 0, "fma": 0}    # of the whole launch
-        self.issued: dict[tuple, int] = {}    # requests of instructions whose step is still to come
         self.epoch = 0
         self.numbers: dict[int, int] = {}    # of the kernel's instructions that were recorded, by identity
         self.instruction: Instruction | None = None
@@ -71,9 +70,6 @@ class Recorder:
 
     def steps(self, batch, code) -> Iterator[tuple]:
         """The steps of a basic block, each watched while the machine executes it."""
-        for key in self.shared.issued.get(batch.at, ()):
-            members = self.part(batch.group)[1]
-            self.issued[key] = self.issued.get(key, 0) + len(np.unique(members // WARP))
         for (step, dead), instruction in zip(code.steps, code.block.instructions):
             self.instruction = instruction
             note = self.before(batch, instruction)
@@ -176,7 +172,6 @@ class Recorder:
             operands = [(4 * copied_by + element, np.nan) for element in range(len(values))]
         machine = self.shared.accesses.get(access.at) or access.as_written
         cost = costs(self.described[array], access, machine, members, reached)
-        cost["requests"] += self.issued.pop((access.line, space.name, access.action), 0)
         step = self.add(kind, access.line, members, reached, values, operands, array, cost)
         if access.action == "load":
             for element, register in enumerate(registers):
@@ -223,12 +218,9 @@ class Recorder:
                                 instruction=number, epoch=self.epoch, **(cost or {}), **totals)
 
     def finish(self, findings, completed: bool) -> Trace:
-        """The trace. A run that was stopped ends at the line that stopped it.
-
-        The last step has the requests of instructions in which no thread took part.
-        """
+        """The trace. A run that was stopped ends at the line that stopped it."""
         stopped = findings[-1].line if findings and not completed else None
-        self.add(END, stopped, NOTHING, cost={"requests": sum(self.issued.values())})
+        self.add(END, stopped, NOTHING)
         trace = phases.annotate(Trace(self.block, self.launch.block, self.launch.grid, tuple(self.described),
                                       reads=self.reads, findings=tuple(findings), **self.columns.arrays()))
         return replace(trace, spots=spots.find(trace))
@@ -262,5 +254,5 @@ def costs(array: Array, access: Access, machine: MachineAccess, members: np.ndar
         return cost
     rows = machine.requests(rows)
     wavefronts, conflicts = counting.shared_passes(rows, machine.width, access.action == "store")
-    return cost | {"requests": 0 if machine.guarded else len(rows), "wavefronts": wavefronts,
+    return cost | {"requests": len(rows), "wavefronts": wavefronts,
                    "bank_conflicts": conflicts, "machine": machine.width if len(rows) else 0}
