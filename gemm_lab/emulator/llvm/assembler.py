@@ -5,7 +5,8 @@ What is not known here becomes a record that leaves the launch to the NumPy back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -109,12 +110,19 @@ class Assembler(Operands):
             raise Unsupported(f"`{i.text}`")    # a block counts the FMAs of all its threads
         inverted = isinstance(i.guard, Not)
         predicate = i.guard.register if inverted else i.guard
-        first, self.footprints = len(self.records), {}    # other lanes, other footprints
-        self.emit(("guard", inverted), partial(control.guard, inverted=inverted), self.arena.place(predicate), 0)
-        self.unguarded(i)
+        with self.narrowed(("guard", inverted), partial(control.guard, inverted=inverted), self.arena.place(predicate)):
+            self.unguarded(i)
+
+    @contextmanager
+    def narrowed(self, key: tuple, write: Callable[[str], Operation], place: int) -> Iterator[None]:
+        """The records written there are for some lanes only, as an operation with one operand says."""
+        first, outside = len(self.records), self.footprints
+        self.footprints = {}    # other lanes, other footprints
+        self.emit(key, write, place, 0)
+        yield
         self.records[first][2] = RECORD_BYTES * (len(self.records) - first)
         self.emit(("unguard",), control.unguard)
-        self.footprints = {}
+        self.footprints = outside
 
     def unguarded(self, i: Instruction) -> None:
         name = i.opcode[0]

@@ -113,15 +113,19 @@ def enter(name: str) -> Operation:
 
 
 def guard(name: str, inverted: bool) -> Operation:
-    """@p: only the lanes whose predicate holds execute what follows. Operands: predicate; bytes to skip, if none does.
-    """
+    """@p: only lanes whose predicate holds execute what follows. Operands: predicate; bytes to skip, if none does."""
     f = Operation(name)
     holds = f.place(0).load("u32")
-    mask = f.mask & (~holds if inverted else holds)
+    narrow(f, ~holds if inverted else holds)
+    return f
+
+
+def narrow(f: Operation, lanes: Value) -> None:
+    """Go on with those of the active lanes that are in a set; skip as many bytes as operand 1 says, if none is."""
+    mask = f.mask & lanes
     with f.when(mask == 0):
         f.go(f.ip + f.operand(1))
     f.go(f.ip + RECORD_BYTES, mask)
-    return f
 
 
 def unguard(name: str) -> Operation:

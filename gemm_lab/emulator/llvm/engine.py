@@ -9,7 +9,7 @@ from functools import cache, partial
 
 import llvmlite.binding as llvm
 
-from gemm_lab.emulator.llvm import blocks, control, memory, races
+from gemm_lab.emulator.llvm import blocks, control, copies, memory, races
 from gemm_lab.emulator.llvm.functions import Function
 
 if llvm.llvm_version_info[0] < 22:
@@ -18,15 +18,13 @@ if llvm.llvm_version_info[0] < 22:
 OPTIMIZATION = 1    # of the machine code: more takes longer than it saves
 
 
-# What operations call.
+# What operations call, by name.
 LIBRARY: dict[str, Callable[[], Function]] = {
-    "choose": control.choose, "run": blocks.run, "run_epochs": blocks.run_epochs, "search": memory.search,
-    "find_region": memory.find_region, "note": races.note, "look_now": races.look_now, "look": races.look,
-    "look_at_log": races.look_at_log, "end_epoch": races.end_epoch, "begin_block": races.begin_block,
-    **{f"{do}_{size}": partial(write, f"s{size}") for size in (8, 16, 32, 64)
-       for do, write in (("take", memory.take), ("give", memory.give), ("gather", memory.gather),
-                         ("scatter", memory.scatter))},
-}
+    **{write.__name__: write for write in (
+        blocks.run, blocks.run_epochs, control.choose, copies.land, memory.search, memory.find_region, races.note,
+        races.look_now, races.look_at_log, races.look, races.end_epoch, races.begin_block)},
+    **{f"{write.__name__}_{bits}": partial(write, f"s{bits}") for bits in (8, 16, 32, 64) for write in (
+        memory.take, memory.give, memory.gather, memory.scatter)}}
 
 
 class Engine:
@@ -51,7 +49,7 @@ class Engine:
         declarations: dict[str, str] = {}
         for f in functions:    # grows while it is gone through
             declarations |= f.declarations
-            called = [name for name in f.declarations if name in LIBRARY and name not in self.compiled]
+            called = [name for name in f.declarations if name not in self.compiled and not name.startswith("llvm.")]
             functions += [LIBRARY[name]() for name in called]
             self.compiled |= {f.name, *called}
         for f in functions:

@@ -1,17 +1,17 @@
-"""The records of loads and stores. `asm` is the assembler."""
+"""The records of loads, stores and asynchronous copies. `asm` is the assembler."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from gemm_lab.emulator import memory_steps
-from gemm_lab.emulator.llvm import requests
+from gemm_lab.emulator.llvm import copies, requests
 from gemm_lab.emulator.llvm.code import Access, TableAt
 from gemm_lab.emulator.llvm.footprints import Table
 from gemm_lab.emulator.llvm.operations import compute, kept
 from gemm_lab.emulator.llvm.structures import ACCESS, FOOTPRINT
 from gemm_lab.emulator.llvm.values import bits
-from gemm_lab.emulator.ptx import SIZES, Address, Instruction, Symbol, Unsupported
+from gemm_lab.emulator.ptx import SIZES, Address, Immediate, Instruction, Symbol, Unsupported, number
 from gemm_lab.machine_loads import MachineAccess
 
 SPACES = "global", "shared", "local", "const"
@@ -43,9 +43,10 @@ def move(asm, name: str, kind: str, registers, places: list[int], where: tuple[i
     asm.emit((name, *options.values()), partial(getattr(requests, name), **options), *places, *where)
 
 
-def reach(asm, i: Instruction, action: str, address: Address, kind: str, width: int) -> tuple[int, int]:
+def reach(asm, i: Instruction, action: str, address: Address, kind: str, width: int,
+          space: str | None = None) -> tuple[int, int]:
     """The places of a request's footprint and of its access."""
-    space = next((s for s in SPACES if any(part.split("::")[0] == s for part in i.opcode)), None)
+    space = space or next((s for s in SPACES if any(part.split("::")[0] == s for part in i.opcode)), None)
     if kind == "f16" or not 8 <= bits(kind) <= 64:
         raise Unsupported(f"`{i.text}`")
     base, offset, size = address.base, address.offset, bits(kind) // 8 * width
@@ -85,4 +86,32 @@ def parameter(asm, i: Instruction) -> None:
                  asm.arena.place(target), asm.constant("parameter", kind, address.base.name, first + k * SIZES[kind]))
 
 
-STEPS = {"ld": load, "ldu": load, "st": store}
+def copy(asm, i: Instruction) -> None:
+    """cp.async: see `copies`."""
+    if i.opcode[1] != "async" or asm.check or {"bulk", "mbarrier"} & set(i.opcode):
+        raise Unsupported(f"`{i.text}`")
+    if "commit_group" in i.opcode:
+        return asm.emit(("commit",), copies.commit)
+    if "wait_all" in i.opcode or "wait_group" in i.opcode:
+        newest = -1 if "wait_all" in i.opcode else number(i.operands[0].text)
+        return asm.emit(("wait",), copies.wait, newest)
+    to, from_, amount, *rest = i.operands
+    size = number(amount.text)
+    if not isinstance(amount, Immediate) or size not in (4, 8, 16):
+        raise Unsupported(f"`{i.text}`")
+    asm.emit(("issue", size), partial(copies.issue, size=size),
+             *reach(asm, i, "store", to, "b32", size // 4, "shared"))
+    valid = asm.source(rest[0] if rest else amount, "s32")
+    if not rest:
+        return read(asm, i, from_, size, valid)
+    with asm.narrowed(("some",), copies.some, valid):
+        read(asm, i, from_, size, valid)
+
+
+def read(asm, i: Instruction, address: Address, size: int, valid: int) -> None:
+    """What a copy brings."""
+    asm.emit(("read", size), partial(copies.read, size=size),
+             *reach(asm, i, "load", address, "b32", size // 4, "global"), valid)
+
+
+STEPS = {"ld": load, "ldu": load, "st": store, "cp": copy}

@@ -55,9 +55,10 @@ def footprint(name: str, register: str, generic: bool) -> Operation:
 class Request(Operation):
     """An operation that loads or stores. `where` is where the first active lane's first element is."""
 
-    def reach(self, footprint: int, access: int, size: int) -> None:
+    def reach(self, footprint: int, access: int, size: int, noted: bool = True) -> None:
         """Check bounds and alignment, count, and note who was there; operands `footprint` and `access` say where."""
-        now, access = self.place(footprint), self.place(access)
+        now, self.access = self.place(footprint), self.place(access)
+        access = self.access
         self.entry = entry = now[FOOTPRINT.entry]
         address = now[FOOTPRINT.anchor] + access[ACCESS.offset]
         low, high = address + entry[ENTRY.low], address + entry[ENTRY.high]
@@ -68,8 +69,10 @@ class Request(Operation):
         phase = (address >> 2) & 31 if size >= 4 else ((address >> 2) & 31) | ((address & 3) << 5)
         hits = entry + (phase * 8 + ENTRY.hits.at)
         hits.store(hits.load("u64") + 1)
-        with self.when(access[ACCESS.noted] != FREELY):
-            self.call("note", address, entry, access, self.base)
+        if noted:
+            with self.when(access[ACCESS.noted] != FREELY):
+                self.call("note", address, entry, access, self.base)
+        self.address = address
         self.where = (address + access[ACCESS.move]).seen_as("ptr")
 
     def take(self, kind: str, offset: int) -> Value:

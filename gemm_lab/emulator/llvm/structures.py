@@ -53,6 +53,7 @@ CONTEXT = structure(
     # Functions of Python: (entry) a footprint is replaced; (entry) a new one must be described; (basic block) a warp
     # has used up its budget.
     forget="ptr", describe="ptr", spent="ptr",
+    copies="ptr",                  # the asynchronous copies of each warp
     spaces="u64*9",               # of global, shared and local memory: regions, log2 of their distance, how many
     next_block="ptr",              # the number of the block that nobody has begun yet
     blocks="u64", blocks_x="u32", blocks_y="u32",    # blocks of the grid
@@ -82,8 +83,9 @@ LAST_EPOCH = 2**31 - 2**20
 LOG_ENTRIES = 8192
 
 # The window starts with the program counters, distances from the start of `code`, and the number of instructions that
-# the warp may execute before Python looks at it.
-WINDOW = structure(CONTEXT.size, pcs=f"u32*{WARP}", budget="s64")
+# the warp may execute before Python looks at it. Then asynchronous copies: the groups that the warp has committed, and
+# the numbers of the first copy under way and of the next one.
+WINDOW = structure(CONTEXT.size, pcs=f"u32*{WARP}", budget="s64", commits="u32", landed="u32", issued="u32")
 EXIT, WAITING = 1 << 30, 1 << 28    # finished; added to where a barrier leads
 
 # A record: the address of the operation, and six operands.
@@ -114,65 +116,30 @@ FREELY, LATER, NOW, LOCALLY = range(4)    # how accesses are looked at: not at a
 ENTRY = structure(
     relative=f"s32*{WARP}",        # addresses of the lanes, relative to the first active one
     moves=f"s32*{WARP}",           # where to find the elements, relative to that of the first active lane
-    hits="u64*128",                # how many requests there were, by the first address modulo 128: see `footprints`
-    low="s64", high="s64",         # the lowest relative address, and the end of the highest element
-    bits="s64",                    # all relative addresses or'ed
     lanes="u32",                   # the active lanes, as a set
     kind="u32",                    # SCATTERED, BROADCAST, ROW, ...
     table="u32",                   # its table's number
+    low="s64", high="s64",         # the lowest relative address, and the end of the highest element
+    bits="s64",                    # all relative addresses or'ed
+    hits="u64*128",                # how many requests there were, by the first address modulo 128: see `footprints`
 )
 # No pattern; all lanes the same address; a row of elements; or that in each piece of 8 lanes on its own.
 SCATTERED, BROADCAST, ROW, BROADCASTS, ROWS = range(5)
 PIECE = 8
-ENTRIES = 8192
-
-# The window starts with the program counters, distances from the start of `code`, and the number of instructions that
-# the warp may execute before Python looks at it.
-WINDOW = structure(CONTEXT.size, pcs=f"u32*{WARP}", budget="s64")
-EXIT, WAITING = 1 << 30, 1 << 28    # finished; added to where a barrier leads
-
-# A record: the address of the operation, and six operands.
-RECORD = structure(operation="ptr", operands="s32*6")
-RECORD_BYTES = 32
-
-# An access: one load or store instruction. It remembers the region that it reached last.
-ACCESS = structure(
-    first="s64", end="s64",        # addresses of that region,
-    move="s64",                    # from an address to the real one,
-    stamps="s64",                  # from an address to the stamp of who wrote there,
-    far="s64",                     # from there to the stamp of who read there,
-    noted="u32",                   # and whether one wants to know: FREELY, LATER, ...
-    seen="u32",                    # the region's space, plus 1
-    space="u32",                   # GLOBAL, SHARED, LOCAL, or GENERIC: the address says it
-    required="u32",                # flags that a region must have
-    offset="s64",                  # added to the address register
-    words="u32", writes="u32",     # of each thread; 1 for a store
-)
-GLOBAL, SHARED, LOCAL, GENERIC = range(4)
-
-# A region: as an access remembers it.
-REGION = structure(first="s64", end="s64", move="s64", stamps="s64", far="s64", noted="u32", flags="u32")
-WRITABLE, ORDINARY = 1, 2             # ORDINARY: not __constant__
-FREELY, LATER, NOW, LOCALLY = range(4)    # how accesses are looked at: not at all, when the epoch ends, at once
-
-# An entry of a table of footprints: see `footprints`.
-ENTRY = structure(
-    relative=f"s32*{WARP}",        # addresses of the lanes, relative to the first active one
-    moves=f"s32*{WARP}",           # where to find the elements, relative to that of the first active lane
-    hits="u64*128",                # how many requests there were, by the first address modulo 128: see `footprints`
-    low="s64", high="s64",         # the lowest relative address, and the end of the highest element
-    bits="s64",                    # all relative addresses or'ed
-    lanes="u32",                   # the active lanes, as a set
-    kind="u32",                    # SCATTERED, BROADCAST, ROW, ...
-    table="u32",                   # its table's number
-)
-SCATTERED, BROADCAST, ROW = 0, 1, 2
 ENTRIES = 16
 TABLE = structure(last="ptr", used="u32")    # the entry used last; which are in use; the entries follow
 TABLE_BYTES = TABLE.size + ENTRIES * ENTRY.size
 
 # A footprint of now: the entry that describes it, and the address of the first active lane.
 FOOTPRINT = structure(entry="ptr", anchor="s64")
+
+# An asynchronous copy under way: it begins like an entry; then what will land where, and in which of the warp's groups.
+COPY = structure(
+    relative=f"s32*{WARP}", moves=f"s32*{WARP}", lanes="u32",    # as in ENTRY
+    words=f"s32*{4 * WARP}",       # the first word of each lane, then the second, ...
+    address="s64", where="ptr", access="ptr", commit="u32", count="u32",
+)
+COPIES = 64                        # of a warp, at most
 
 # An entry of the log.
 LOG = structure(address="s64", entry="ptr", access="ptr", warp="u32")

@@ -14,6 +14,8 @@ from gemm_lab.emulator.llvm.loops import Watch
 from gemm_lab.emulator.llvm.setting import Setting
 from gemm_lab.emulator.llvm.structures import (
     CONTEXT,
+    COPIES,
+    COPY,
     ENTRY,
     EPOCH,
     FREELY,
@@ -72,7 +74,7 @@ class Worker:
         arrays = {"code": self.code.records, "next_block": setting.next_block, "fresh": setting.windows,
                   "states": zeros(setting.windows.size), "shared": self.shared, "fresh_shared": setting.shared.bytes,
                   "log": log, "log_end": log, "log_limit": log[-LOG.size:], "numbers": setting.numbers,
-                  "stamps": self.stamps}
+                  "stamps": self.stamps, "copies": zeros(setting.launch.warps * COPIES * COPY.size)}
         self.keep.append(arrays)
         return {name: address(array) for name, array in arrays.items()}
 
