@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from gemm_lab import __version__, gpu
@@ -60,10 +59,9 @@ def compiler() -> tuple[str | None, str | None]:
 
 
 def emulator_backend() -> tuple[str | None, str | None]:
-    """The emulator's back end, as GEMM_LAB_EMULATOR chooses it, or None and why that cannot be."""
+    """The emulator's back end, or None and why the one that GEMM_LAB_EMULATOR names cannot be used."""
     from gemm_lab.emulator.emulate import back_end
     try:
-        back_end()
+        return back_end(), None
     except ValueError as error:
         return None, str(error)
-    return os.environ.get("GEMM_LAB_EMULATOR") or "numpy", None

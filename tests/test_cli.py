@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -145,7 +146,8 @@ def test_a_file_without_a_kernel_says_so(text, how, source, capsys):
     assert capsys.readouterr().err == f"gemm-lab: {path} has no kernel: no function is marked __global__\n"
 
 
-@pytest.mark.parametrize("name, says", [("bogus", "GEMM_LAB_EMULATOR is 'bogus'"), ("", "numpy back end"),
+@pytest.mark.parametrize("name, says", [("bogus", "GEMM_LAB_EMULATOR is 'bogus'"),
+                                        ("", "llvm back end" if find_spec("llvmlite") else "numpy back end"),
                                         ("numpy", "numpy back end")])
 def test_status_knows_the_back_ends(name, says, monkeypatch, capsys):
     monkeypatch.setenv("GEMM_LAB_EMULATOR", name)

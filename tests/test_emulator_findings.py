@@ -477,6 +477,7 @@ def test_a_failing_assertion_and_a_trap():
 def test_an_error_inside_the_emulator_is_a_finding(monkeypatch):
     """Whatever goes wrong, the student sees the line and not a traceback."""
     from gemm_lab.emulator import requests
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", "numpy")
     monkeypatch.setattr(requests, "store", lambda *_: 1 / 0)
     found = only(run("\nC[i] = 1;", 0, floats(1), floats(32)), "unsupported")
     assert found.line == 2 and "st.global" in found.message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from gemm_lab import compiler
 from gemm_lab.emulator import arguments, program
@@ -50,7 +50,7 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     """
     if mode not in MODES:
         raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(map(repr, MODES))}")
-    execute = back_end()
+    execute = {"numpy": run_on_numpy, "llvm": run_on_llvm}[back_end()]
     launch = make_launch(grid, block, shared_bytes)
     order = schedule_maker(schedule, launch)
     limit = check_step_limit(step_limit)
@@ -84,26 +84,29 @@ def make_recorder(launch: Launch, block, source: str, entry: str, declared, shar
     return Recorder(launch, (x, y, z), names, declared_shapes(source, entry), shared)
 
 
-def back_end() -> Callable[[Execution], Run]:
-    """The function that executes a launch, chosen by the environment variable GEMM_LAB_EMULATOR."""
-    name = os.environ.get("GEMM_LAB_EMULATOR", "") or "numpy"
-    if name not in ("numpy", "llvm"):
+def back_end() -> str:
+    """"llvm" where llvmlite is installed, else "numpy"; or what the environment variable GEMM_LAB_EMULATOR says."""
+    name = os.environ.get("GEMM_LAB_EMULATOR", "")
+    if name not in ("", "numpy", "llvm"):
         raise ValueError(f"GEMM_LAB_EMULATOR is {name!r}; it must be 'numpy' or 'llvm'")
-    return run_on_llvm if name == "llvm" else run_on_numpy
+    if name == "numpy":
+        return name
+    try:
+        from gemm_lab.emulator import llvm  # noqa: F401
+    except ImportError as missing:
+        if name == "llvm":
+            raise ValueError("GEMM_LAB_EMULATOR is 'llvm', but llvmlite 0.50 or newer is not installed; install it, "
+                             "or use 'numpy'") from missing
+        return "numpy"
+    return "llvm"
 
 
 def run_on_llvm(execution: Execution) -> Run:
     """Execute on the LLVM back end; what it cannot do, the NumPy back end does."""
-    try:
-        from gemm_lab.emulator import llvm
-    except ImportError as missing:
-        raise ValueError("GEMM_LAB_EMULATOR is 'llvm', but llvmlite 0.50 or newer is not installed; install it, "
-                         "or use 'numpy'") from missing
+    from gemm_lab.emulator import llvm
     with Progress(execution.launch.blocks) as progress:
         seconds = llvm.run(execution, progress)
-    if seconds is None:
-        return run_on_numpy(execution)
-    return result(execution, seconds)
+    return run_on_numpy(execution) if seconds is None else result(execution, seconds)
 
 
 def run_on_numpy(execution: Execution) -> Run:

@@ -61,7 +61,8 @@ class Execution:
         symbols = mem.symbols(self.program.variables, self.memory)
         if self.check:
             self.global_races = GlobalRaces(self.launch, self.program.accesses, self.findings)
-            watched.watch(self.program.targets, self.memory, self.arguments, symbols)
+            for region in watched.written(self.program.targets, self.memory, self.arguments, symbols):
+                region.watched = True
         per_batch = self.blocks_at_once()
         with np.errstate(all="ignore"):
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gemm_lab.emulator import flow
-from gemm_lab.emulator.memory import Global
+from gemm_lab.emulator.memory import Global, Region
 from gemm_lab.emulator.ptx import Address, Instruction, Symbol
 
 
@@ -46,12 +46,12 @@ def _spaces(i: Instruction) -> set[str]:
     return {part.split("::")[0] for part in i.opcode}
 
 
-def watch(found: Targets | None, memory: Global, arguments: dict[str, bytes], symbols: dict[str, int]) -> None:
-    """Mark the arrays that the kernel could write to."""
+def written(found: Targets | None, memory: Global, arguments: dict[str, bytes],
+            symbols: dict[str, int]) -> list[Region]:
+    """The arrays to which the kernel could write."""
     first = set()
     if found is not None:
         addresses = [int.from_bytes(arguments[name][at:at + 8], "little") for name, at in found.pointers]
         addresses += [symbols[name] for name in found.variables if name in symbols]
         first = {region.first for region in map(memory.region, addresses) if region}
-    for region in memory.regions.values():
-        region.watched = not region.constant and (found is None or region.first in first)
+    return [r for r in memory.regions.values() if not r.constant and (found is None or r.first in first)]

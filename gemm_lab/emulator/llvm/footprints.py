@@ -1,71 +1,109 @@
-"""What Python tells the compiled code about patterns of addresses: bounds, kind, and the cost of a request.
+"""What Python tells the machine code about patterns of addresses: bounds, kind, and the cost of a request.
 
-Both come from the definitions that the NumPy back end uses (`memory.Footprint`, `counting`), once for each new pattern.
+All follow from the definitions that the NumPy back end uses (`memory.Footprint`), once for each new pattern.
 """
 
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gemm_lab.counts import WARP
-from gemm_lab.emulator.llvm import context as c
-from gemm_lab.emulator.llvm.requests_ir import Table
+from gemm_lab.emulator.llvm.structures import (
+    BROADCAST,
+    BROADCASTS,
+    ENTRY,
+    PIECE,
+    ROW,
+    ROWS,
+    SCATTERED,
+)
 from gemm_lab.emulator.memory import Footprint
 from gemm_lab.emulator.threads import Group, Launch, Threads
+from gemm_lab.machine_loads import MachineAccess
 
 _WARP = Threads(Launch((1, 1, 1), (WARP, 1, 1)), 0, 1)
-FAR = 1 << 46    # lanes that are so far apart do not all reach the same array
+_LANES = np.arange(WARP)
+MOST_COSTS = 2**14    # patterns whose costs are remembered
+
+
+@dataclass(frozen=True)
+class Table:
+    """The footprints of one address register in one basic block, for accesses of one line and sort."""
+    line: int | None
+    space: str                # "global", "const", "shared" or "local"
+    action: str               # "load" or "store"
+    bytes: int                # of one thread
+    element_bytes: int
+    stride: int               # bytes between what neighbouring lanes see at one address: not 0 in local memory
+    machine: MachineAccess    # what the machine code makes of them
+
+
+    @property
+    def words(self) -> int:
+        """Of one thread."""
+        return max(self.bytes // 4, 1)
 
 
 class Entry:
-    """An entry of a table of footprints, in memory that compiled code owns."""
+    """An entry of a table of footprints, in memory that the machine code owns. `row` is a NumPy record."""
 
-    def __init__(self, address: int):
-        self.bytes = np.frombuffer((ctypes.c_char * c.ENTRY_BYTES).from_address(address), np.uint8)
-        self.relative = self.bytes[:c.MASK].view(np.int64)
-        self.fields = self.bytes[c.MASK:c.COSTS].view(np.int64)    # mask, low, high, low bits, kind, anchor, ...
-        self.costs = self.bytes[c.COSTS:].view(np.int16).reshape(-1, 4)
+    def __init__(self, row: np.void):
+        self.row, self.relative, self.table = row, row["relative"], int(row["table"])
+        self.lanes = np.flatnonzero(int(row["lanes"]) >> _LANES & 1)    # numbers of the active ones
 
-    @property
-    def lanes(self) -> np.ndarray:
-        """Numbers of the active lanes."""
-        return np.flatnonzero(int(self.fields[0]) >> np.arange(WARP) & 1)
+    @classmethod
+    def at(cls, address: int) -> Entry:
+        return cls(np.frombuffer((ctypes.c_char * ENTRY.size).from_address(address), ENTRY.dtype)[0])
 
     def describe(self, table: Table) -> None:
         """Fill in what follows from the relative addresses."""
-        relative = self.relative
-        low, high = int(relative.min()), int(relative.max())
-        self.fields[1:4] = low, high if high - low < FAR else 1 << 62, int(np.bitwise_or.reduce(relative))
-        self.fields[4] = self.kind(table)
-        self.costs[:] = 0
+        row, relative = self.row, self.relative
+        row["moves"] = relative + table.stride * _LANES
+        if table.stride:    # a lane that is not active reads what the first active one sees
+            row["moves"][~np.isin(_LANES, self.lanes)] = row["moves"][self.lanes[0]]
+        row["low"], row["high"] = relative.min(), int(relative.max()) + table.bytes
+        row["bits"], row["kind"] = np.bitwise_or.reduce(relative), self.kind(table)
 
     def kind(self, table: Table) -> int:
-        if not self.relative.any():
-            return c.BROADCAST
-        is_row = len(self.lanes) == WARP and table.bytes == table.element_bytes
-        return c.ROW if is_row and (self.relative == table.bytes * np.arange(WARP)).all() else c.SCATTERED
+        """Which pattern the elements of the lanes make."""
+        relative, pieces = self.relative, self.relative.reshape(-1, PIECE)
+        if table.stride:
+            return SCATTERED
+        if not relative.any():
+            return BROADCAST
+        if len(self.lanes) == WARP and (pieces == pieces[:, :1]).all():
+            return BROADCASTS
+        steps = np.diff(pieces, axis=1)
+        if len(self.lanes) < WARP or table.bytes != table.element_bytes or (steps != table.bytes).any():
+            return SCATTERED
+        return ROW if (np.diff(relative) == table.bytes).all() else ROWS
 
 
-class Costs:
-    """What requests cost. One for each launch, so that workers learn from each other."""
+# ---- what requests cost ---------------------------------------------------------------------------------------------
 
-    def __init__(self):
-        self.known: dict[tuple, tuple] = {}
+_costs: dict[tuple, dict[int, np.ndarray]] = {}    # of this process: pattern -> number of a hit -> cost
 
-    def fill(self, entry: Entry, table: Table, slot: int) -> None:
-        """Put the cost of a request into its slot of an entry: words, requests, sectors or conflicts, wavefronts."""
-        key = table, slot, int(entry.fields[0]), entry.relative.tobytes()
-        if key not in self.known:
-            self.known[key] = self._cost(entry, table, slot)
-        entry.costs[slot] = self.known[key]
 
-    @staticmethod
-    def _cost(entry: Entry, table: Table, slot: int) -> tuple[int, int, int, int]:
-        lanes = entry.lanes
-        group = Group(_WARP, lanes)
-        foot = Footprint(entry.relative[lanes].copy(), 0)
-        requests, sectors, wavefronts, conflicts = foot.cost(group, table.space, 4 * slot, table.machine,
-                                                             table.action == "store")
-        return len(lanes) * (table.bytes // 4), requests, sectors + conflicts, wavefronts
+def harvest(entry: Entry, table: Table) -> list[int]:
+    """What all requests of an entry cost together."""
+    hits = entry.row["hits"]
+    sort = replace(table, line=None), int(entry.row["lanes"]), entry.relative.tobytes()
+    if sort not in _costs and len(_costs) >= MOST_COSTS:
+        _costs.clear()
+    known, total = _costs.setdefault(sort, {}), 0
+    for hit in map(int, np.flatnonzero(hits)):
+        if hit not in known:    # 32 for the byte in its word, 1 for the word in its line
+            known[hit] = np.array(cost(table, entry.lanes, entry.relative[entry.lanes].astype(np.int64),
+                                       4 * (hit % 32) + hit // 32))
+        total = total + known[hit] * int(hits[hit])
+    return total.tolist()
+
+
+def cost(table: Table, lanes: np.ndarray, relative: np.ndarray, address: int) -> tuple[int, ...]:
+    """Words, and what counting.COST lists, of the request of some lanes, the first of which reaches `address`."""
+    foot = Footprint(relative, 0)
+    found = foot.cost(Group(_WARP, lanes), table.space, address, table.machine, table.action == "store")
+    return len(lanes) * table.words, *found

@@ -1,225 +1,214 @@
-"""The instruction set once more: one table from a PTX instruction to the LLVM IR that computes it for a warp.
+"""The instruction set once more: one table from a PTX instruction to the expression that computes it for 32 lanes.
 
-`gemm_lab.emulator.instructions` defines what an instruction computes and gives the types of its operands. A row here
-is either a line of IR, in which {T} is the vector type, {t} its name in LLVM's intrinsics and {0}, {1}, ... are the
-sources, or a function that writes several lines. What is not in the table is left to the NumPy back end.
+`gemm_lab.emulator.instructions` says the same for NumPy arrays, and gives the types of the operands. The expressions
+here are evaluated once, on values that write machine code. What is not in the tables is left to the NumPy back end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gemm_lab.emulator.instructions import ROUNDINGS, TO_WHOLE, TYPES
-from gemm_lab.emulator.llvm.ir import Writer, bits, element, splat, vector
+from gemm_lab.emulator.llvm.floats import (
+    approximately,
+    canonical,
+    flush,
+    is_nan,
+    saturate,
+    square_root,
+    whole_number,
+)
+from gemm_lab.emulator.llvm.integers import (
+    clamp,
+    count_bits,
+    divide,
+    extract_field,
+    find_highest,
+    funnel_clamp,
+    insert_field,
+    intrinsic,
+    largest,
+    least,
+    low24,
+    multiply_high,
+    permute_bytes,
+    remainder,
+    shift_left,
+    shift_right,
+    where,
+    wider,
+)
+from gemm_lab.emulator.llvm.values import bits
 from gemm_lab.emulator.ptx import Unsupported
 
-
-def shift(operation: str):
-    """A shift whose count may exceed the width: LLVM leaves that undefined, PTX gives 0, or only signs."""
-    def write(w: Writer, kind: str, a, count):
-        T, width = vector(kind), bits(kind)
-        least = w.op(f"call <32 x i32> @llvm.umin.v32i32(<32 x i32> {count}, <32 x i32> {splat('i32', width - 1)})")
-        shifted = w.op(f"{operation} {T} {a}, {w.resize(least, 'u32', 'u' + kind[1:])}")
-        if operation == "ashr":
-            return shifted
-        inside = w.op(f"icmp ult <32 x i32> {count}, {splat('i32', width)}")
-        return w.op(f"select <32 x i1> {inside}, {T} {shifted}, {T} zeroinitializer")
-    return write
-
-
-def multiply(part: str):
-    """The whole product in twice as many bits ("wide"), or its upper half ("hi"); with a third source, added."""
-    def write(w: Writer, kind: str, a, b, *c):
-        double = kind[0] + str(2 * bits(kind))
-        T = vector(double)
-        product = w.op(f"mul {T} {w.resize(a, kind, double)}, {w.resize(b, kind, double)}")
-        result = double
-        if part == "hi":
-            upper = w.op(f"lshr {T} {product}, {splat(element(double), bits(kind))}")
-            product, result = w.resize(upper, double, kind), kind
-        return w.op(f"add {vector(result)} {product}, {c[0]}") if c else product
-    return write
-
-
-def divide(remainder: bool):
-    """Division by 0 gives all ones (the remainder is then a); -2^31 / -1 must not trap."""
-    def write(w: Writer, kind: str, a, b):
-        T, t, signed = vector(kind), element(kind), kind[0] == "s"
-        zero = w.op(f"icmp eq {T} {b}, zeroinitializer")
-        minus = w.op(f"icmp eq {T} {b}, {splat(t, -1 if signed else 0)}")
-        easy = w.op(f"or <32 x i1> {zero}, {minus}")
-        safe = w.op(f"select <32 x i1> {easy}, {T} {splat(t, 1)}, {T} {b}")
-        quotient = w.op(f"{'sdiv' if signed else 'udiv'} {T} {a}, {safe}")
-        if signed:
-            negative = w.op(f"sub {T} zeroinitializer, {a}")
-            quotient = w.op(f"select <32 x i1> {minus}, {T} {negative}, {T} {quotient}")
-        if not remainder:
-            return w.op(f"select <32 x i1> {zero}, {T} {splat(t, -1)}, {T} {quotient}")
-        rest = w.op(f"sub {T} {a}, {w.op(f'mul {T} {quotient}, {b}')}")
-        return w.op(f"select <32 x i1> {zero}, {T} {a}, {T} {rest}")
-    return write
-
-
-def low_mask(w: Writer, kind: str, length):
-    """The lowest `length` bits set; at most all of them."""
-    ones = shift("shl")(w, kind, splat(element(kind), -1), length)
-    return w.op(f"xor {vector(kind)} {ones}, {splat(element(kind), -1)}")
-
-
-def insert_field(w: Writer, kind: str, a, b, position, length):
-    """bfi: b with `length` bits from `position` on replaced by the lowest bits of a."""
-    T, minus = vector(kind), splat(element(kind), -1)
-    position, length = (w.op(f"and <32 x i32> {x}, {splat('i32', 255)}") for x in (position, length))
-    mask = shift("shl")(w, kind, low_mask(w, kind, length), position)
-    new = w.op(f"and {T} {shift('shl')(w, kind, a, position)}, {mask}")
-    old = w.op(f"and {T} {b}, {w.op(f'xor {T} {mask}, {minus}')}")
-    return w.op(f"or {T} {new}, {old}")
-
-
-def extract_field(w: Writer, kind: str, a, position, length):
-    """bfe of unsigned numbers: `length` bits of a from `position` on."""
-    if kind[0] != "u":
-        raise Unsupported("bfe of signed numbers")
-    position, length = (w.op(f"and <32 x i32> {x}, {splat('i32', 255)}") for x in (position, length))
-    return w.op(f"and {vector(kind)} {shift('lshr')(w, kind, a, position)}, {low_mask(w, kind, length)}")
-
-
-def count_bits(intrinsic: str, flag: str = ""):
-    """popc and clz: the result has 32 bits, whatever the source has."""
-    def write(w: Writer, kind: str, a):
-        T, kind = vector(kind), "u" + kind[1:]
-        return w.resize(w.op(f"call {T} @llvm.{intrinsic}.v32{element(kind)}({T} {a}{flag})"), kind, "u32")
-    return write
-
-
-def call(intrinsic: str, sources: int, flag: str = "") -> str:
-    """A line that calls an intrinsic of LLVM."""
-    return f"call {{T}} @llvm.{intrinsic}.v32{{t}}(" + ", ".join(f"{{T}} {{{k}}}" for k in range(sources)) + flag + ")"
-
-
-# ---- the tables -----------------------------------------------------------------------------------------------------
-
 INTEGER = {
-    "add":         "add {T} {0}, {1}",
-    "sub":         "sub {T} {0}, {1}",
-    "mul.lo":      "mul {T} {0}, {1}",
-    "mad.lo":      lambda w, kind, a, b, c: w.op(f"add {vector(kind)} {w.op(f'mul {vector(kind)} {a}, {b}')}, {c}"),
-    "mul.hi":      multiply("hi"),
-    "mad.hi":      multiply("hi"),
-    "mul.wide":    multiply("wide"),
-    "mad.wide":    multiply("wide"),
-    "div":         divide(remainder=False),
-    "rem":         divide(remainder=True),
-    "abs":         call("abs", 1, ", i1 false"),
-    "neg":         "sub {T} zeroinitializer, {0}",
-    "and":         "and {T} {0}, {1}",
-    "or":          "or {T} {0}, {1}",
-    "xor":         "xor {T} {0}, {1}",
-    "not":         lambda w, kind, a: w.op(f"xor {vector(kind)} {a}, {splat(element(kind), -1)}"),
-    "shl":         shift("shl"),
-    "shf.l.wrap":  lambda w, kind, low, high, n: w.line(call("fshl", 3), kind, high, low, n),
-    "shf.r.wrap":  lambda w, kind, low, high, n: w.line(call("fshr", 3), kind, high, low, n),
-    "popc":        count_bits("ctpop"),
-    "clz":         count_bits("ctlz", ", i1 false"),
-    "brev":        call("bitreverse", 1),
-    "bfe":         extract_field,
-    "bfi":         insert_field,
+    "add":            lambda a, b: a + b,
+    "sub":            lambda a, b: a - b,
+    "add.sat":        lambda a, b: clamp(wider(a) + wider(b), a.kind),
+    "sub.sat":        lambda a, b: clamp(wider(a) - wider(b), a.kind),
+    "mul.lo":         lambda a, b: a * b,
+    "mul.hi":         multiply_high,
+    "mul.wide":       lambda a, b: wider(a) * wider(b),
+    "mad.lo":         lambda a, b, c: a * b + c,
+    "mad.hi":         lambda a, b, c: multiply_high(a, b) + c,
+    "mad.wide":       lambda a, b, c: wider(a) * wider(b) + c,
+    "mul24.lo":       lambda a, b: low24(a) * low24(b),
+    "mad24.lo":       lambda a, b, c: low24(a) * low24(b) + c,
+    "sad":            lambda a, b, c: c + where(a < b, b - a, a - b),
+    "div":            divide,
+    "rem":            remainder,
+    "abs":            intrinsic("abs", False),
+    "neg":            lambda a: -a,
+    "min":            least,
+    "max":            largest,
+    "and":            lambda a, b: a & b,
+    "or":             lambda a, b: a | b,
+    "xor":            lambda a, b: a ^ b,
+    "not":            lambda a: ~a,
+    "cnot":           lambda a: where(a == 0, a.like(1), 0),
+    "shl":            shift_left,
+    "shr":            shift_right,
+    "shf.l.wrap":     lambda low, high, n: intrinsic("fshl")(high, low, n),
+    "shf.r.wrap":     lambda low, high, n: intrinsic("fshr")(high, low, n),
+    "shf.l.clamp":    funnel_clamp(left=True),
+    "shf.r.clamp":    funnel_clamp(left=False),
+    "popc":           count_bits("ctpop"),
+    "clz":            count_bits("ctlz", False),
+    "bfind":          find_highest(as_shift=False),
+    "bfind.shiftamt": find_highest(as_shift=True),
+    "brev":           intrinsic("bitreverse"),
+    "bfe":            extract_field,
+    "bfi":            insert_field,
+    "prmt":           permute_bytes,
 }
-SIGNED = {"min": call("smin", 2), "max": call("smax", 2), "shr": shift("ashr")}
-UNSIGNED = {"min": call("umin", 2), "max": call("umax", 2), "shr": shift("lshr")}
-
+PREDICATE = {"mov", "and", "or", "xor", "not"}    # of the table above, and `mov`
+ANY = {
+    "mov":            lambda a: a,
+    "selp":           lambda a, b, p: where(p, a, b),
+}
 FLOAT = {    # exact: the bits of a NaN are kept
-    "abs":         call("fabs", 1),
-    "neg":         "fneg {T} {0}",
-    "copysign":    lambda w, kind, a, b: w.line(call("copysign", 2), kind, b, a),
+    "abs":            intrinsic("fabs"),
+    "neg":            lambda a: -a,
+    "copysign":       lambda a, b: intrinsic("copysign")(b, a),
+    "testp.number":   lambda a: ~is_nan(a),
+    "testp.notanumber": is_nan,
 }
 ROUNDED = {    # rounded once; every NaN becomes the GPU's
-    "add":         "fadd {T} {0}, {1}",
-    "sub":         "fsub {T} {0}, {1}",
-    "mul":         "fmul {T} {0}, {1}",
-    "fma":         call("fma", 3),
-    "mad":         call("fma", 3),
-    "div":         "fdiv {T} {0}, {1}",
-    "rcp":         lambda w, kind, a: w.op(f"fdiv {vector(kind)} {splat(element(kind), '1.0')}, {a}"),
-    "sqrt":        call("sqrt", 1),
-    "min":         call("minimumnum", 2),
-    "max":         call("maximumnum", 2),
+    "add":            lambda a, b: a + b,
+    "sub":            lambda a, b: a - b,
+    "mul":            lambda a, b: a * b,
+    "fma":            intrinsic("fma"),
+    "mad":            intrinsic("fma"),
+    "div":            lambda a, b: a / b,
+    "rcp":            lambda a: a.like(1.0) / a,
+    "sqrt":           square_root,
+    "min":            intrinsic("minimumnum"),
+    "max":            intrinsic("maximumnum"),
 }
-ANY = {
-    "mov":         lambda w, kind, a: a,
-    "selp":        "select <32 x i1> {2}, {T} {0}, {T} {1}",
+APPROXIMATE = {    # float32 only
+    "rcp.approx":     approximately(lambda a: a.like(1.0) / a),
+    "div.approx":     approximately(lambda a, b: a / b),
+    "div.full":       approximately(lambda a, b: a / b),
+    "sqrt.approx":    approximately(square_root),
+    "rsqrt.approx":   approximately(lambda a: a.like(1.0) / square_root(a)),
 }
-COMPARE = {"eq": "eq", "ne": "ne", "lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
-ORDER = ("lt", "le", "gt", "ge")    # signed or unsigned, as the type says
+COMPARE = {"eq": "eq", "ne": "ne", "lt": "<lt", "le": "<le", "gt": "<gt", "ge": "<ge",
+           "lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
 COMPARE_FLOAT = {"eq": "oeq", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "ne": "one", "num": "ord",
                  "equ": "ueq", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge", "neu": "une", "nan": "uno"}
+COMBINE = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}
 WHOLE = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 
 
 # ---- looking an instruction up --------------------------------------------------------------------------------------
 
-def translate(w: Writer, opcode: tuple[str, ...], values: list[str]) -> tuple[str, bool]:
-    """Write the IR of an arithmetic instruction. Returns its result, and whether a NaN in it may not be the GPU's yet.
-
-    Raises Unsupported for what is not in the tables.
-    """
+def expression(opcode: tuple[str, ...]) -> Callable:
+    """The function that computes an arithmetic instruction. Raises Unsupported for what is not in the tables."""
     types = [part for part in opcode[1:] if part in TYPES]
     modifiers = [part for part in opcode[1:] if part not in TYPES]
-    name, kind = opcode[0], types[-1]
-    if name == "setp":
-        return comparison(w, modifiers, kind, values), False
-    if name == "cvt":
-        return conversion(w, modifiers, *types, values[0])
-    if kind[0] == "f" and name not in ANY:
-        if any(m in ROUNDINGS and m != "rn" for m in modifiers):
-            raise Unsupported(".".join(opcode))
-        modifiers = [m for m in modifiers if m != "rn"]
-        table = FLOAT | ROUNDED
-    else:
-        table = INTEGER | ANY | {"s": SIGNED, "u": UNSIGNED}.get(kind[0], {"shr": shift("lshr")})
-    key = ".".join((name, *modifiers))
-    if key not in table or kind == "f16":
+    if not types or "f16" in types:
         raise Unsupported(".".join(opcode))
-    return w.line(table[key], kind, *values), kind == "f32" and key in ROUNDED
+    name, kind = opcode[0], types[-1]
+    if name in ("setp", "set"):
+        return comparison(modifiers, types)
+    if name == "cvt":
+        return conversion(modifiers, *types)
+    if name == "slct":
+        return lambda a, b, c: where(c >= (0.0 if c.kind[0] == "f" else 0), a, b)
+    if kind[0] == "f" and name not in ANY:
+        return float_expression(opcode, modifiers, kind)
+    key, table = ".".join((name, *modifiers)), INTEGER | ANY
+    if key not in table or kind == "pred" and key not in PREDICATE or bits(kind) == 64 and name in ("mul", "mad") \
+            and "hi" in modifiers:
+        raise Unsupported(".".join(opcode))
+    return table[key]
 
 
-def takes_any_nan(opcode: tuple[str, ...]) -> bool:
-    """Whether an instruction does not care which NaN it reads."""
-    return opcode[-1] == "f32" and (opcode[0] in ROUNDED or opcode[0] == "setp")
+def float_expression(opcode: tuple[str, ...], modifiers: list[str], kind: str) -> Callable:
+    """Floats have modifiers of their own: a rounding, .ftz, .sat."""
+    key = ".".join((opcode[0], *(m for m in modifiers if m not in ("rn", "ftz", "sat"))))
+    function = (FLOAT | ROUNDED | (APPROXIMATE if kind == "f32" else {})).get(key)
+    if function is None:
+        raise Unsupported(".".join(opcode))
+
+    def compute(*sources):
+        if "ftz" in modifiers:
+            sources = [flush(a) for a in sources]
+        result = function(*sources)
+        if key not in FLOAT:
+            result = canonical(result)
+        if "ftz" in modifiers and result.kind == "f32":
+            result = flush(result)
+        return saturate(result) if "sat" in modifiers else result
+    return compute
 
 
-def comparison(w: Writer, modifiers: list[str], kind: str, values: list[str]) -> str:
-    """setp, perhaps combined with another predicate."""
-    names = ORDER + tuple(COMPARE if kind[0] != "f" else COMPARE_FLOAT)
-    combine = [m for m in modifiers if m in ("and", "or", "xor")]
-    wanted = [m for m in modifiers if m in names]
-    if len(wanted) != 1 or len(modifiers) != 1 + len(combine):
-        raise Unsupported(f"setp.{'.'.join(modifiers)}")
-    if kind[0] == "f":
-        found = w.op(f"fcmp {COMPARE_FLOAT[wanted[0]]} {vector(kind)} {values[0]}, {values[1]}")
-    else:
-        test = COMPARE.get(wanted[0]) or ("u" if kind[0] == "u" else "s") + wanted[0]
-        found = w.op(f"icmp {test} {vector(kind)} {values[0]}, {values[1]}")
-    return w.op(f"{combine[0]} <32 x i1> {found}, {values[2]}") if combine else found
+def comparison(modifiers: list[str], types: list[str]) -> Callable:
+    """setp gives a predicate, set all ones or 1.0; both may combine it with another predicate."""
+    kind = types[-1]
+    table = COMPARE_FLOAT if kind[0] == "f" else COMPARE
+    wanted, combine = [m for m in modifiers if m in table], [m for m in modifiers if m in COMBINE]
+    if len(wanted) != 1 or len(modifiers) != 1 + len(combine) or len(combine) > 1:
+        raise Unsupported(f"a comparison {'.'.join(modifiers)}")
+
+    def compute(a, b, *other):
+        found = a.compare(table[wanted[0]], table[wanted[0]], b)
+        found = COMBINE[combine[0]](found, *other) if combine else found
+        if len(types) == 1:
+            return found
+        zero = a.f.constant(types[0], 0, 32)
+        return where(found, zero.like(1.0 if types[0] == "f32" else -1), zero)
+    return compute
 
 
-def conversion(w: Writer, modifiers: list[str], to: str, source: str, a: str) -> tuple[str, bool]:
+def opposite(opcode: tuple[str, ...]) -> Callable:
+    """The second result of setp p|q: the same with the comparison inverted."""
+    plain = expression(tuple(part for part in opcode if part not in COMBINE))
+    combine = next((COMBINE[part] for part in opcode if part in COMBINE), None)
+    return lambda a, b, *other: combine(~plain(a, b), *other) if combine else ~plain(a, b)
+
+
+def conversion(modifiers: list[str], to: str, source: str) -> Callable:
     """cvt between numbers."""
     mode = next((m for m in modifiers if m in TO_WHOLE), None)
-    if any(m not in ("rn", mode) for m in modifiers) or "f16" in (to, source):
-        raise Unsupported(f"cvt.{'.'.join(modifiers)}.{to}.{source}")
-    T, S = vector(to), vector(source)
+    unknown = Unsupported(f"cvt.{'.'.join(modifiers)}.{to}.{source}")
+    if any(m in ROUNDINGS and m != "rn" or m not in ("rn", "sat", mode) for m in modifiers):
+        raise unknown
+    sat = "sat" in modifiers
     if to[0] != "f" and source[0] != "f":
-        return w.resize(a, source, to), False
+        return (lambda a: clamp(a, to)) if sat else (lambda a: a.to(to))
+    if sat and to[0] == "f":
+        raise unknown
     if source[0] != "f":
-        return w.op(f"{'sitofp' if source[0] == 's' else 'uitofp'} {S} {a} to {T}"), False
-    if mode and (to == source or to[0] != "f"):
-        a = w.line(call(WHOLE[mode], 1), source, a)
+        return lambda a: a.cast("sitofp" if a.signed else "uitofp", to)
     if to[0] != "f":
-        if source != "f32" or bits(to) > 32 or not mode:    # elsewhere a NaN does not become 0
-            raise Unsupported(f"cvt.{to}.{source}")
-        return w.op(f"call {T} @llvm.fpto{'s' if to[0] == 's' else 'u'}i.sat.v32{element(to)}.v32f32({S} {a})"), False
-    if to == source:
-        return a, False
+        if not mode:
+            raise unknown
+        return lambda a: whole_number(intrinsic(WHOLE[mode])(a), to)
     if mode:
-        raise Unsupported(f"cvt.{mode}.{to}.{source}")
-    return (w.op(f"fpext {S} {a} to {T}"), False) if to == "f64" else (w.op(f"fptrunc {S} {a} to {T}"), True)
-
+        if to != source:
+            raise unknown
+        return intrinsic(WHOLE[mode])
+    if to == source:
+        return canonical
+    return (lambda a: a.cast("fpext", to)) if to == "f64" else (lambda a: canonical(a.cast("fptrunc", to)))

@@ -1,145 +1,164 @@
-"""A worker: the memory of one thread of the CPU that runs blocks, laid out as `context` says."""
+"""A worker: one thread of the CPU, and the arena in which it runs blocks."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 
 import numpy as np
 
 from gemm_lab.counts import WARP
 from gemm_lab.emulator import memory as mem
-from gemm_lab.emulator.flow import EXIT
-from gemm_lab.emulator.llvm import context as c
-from gemm_lab.emulator.llvm.footprints import Costs, Entry
-from gemm_lab.emulator.llvm.kernel_ir import Translation
-from gemm_lab.emulator.threads import Launch, Threads
+from gemm_lab.emulator.llvm.footprints import Entry, Table, harvest
+from gemm_lab.emulator.llvm.loops import Watch
+from gemm_lab.emulator.llvm.setting import Setting
+from gemm_lab.emulator.llvm.structures import (
+    CONTEXT,
+    COPIES,
+    COPY,
+    ENTRY,
+    EPOCH,
+    FREELY,
+    LATER,
+    LOCALLY,
+    LOG,
+    LOG_ENTRIES,
+    NOW,
+    ORDINARY,
+    REGION,
+    TABLE,
+    TABLE_BYTES,
+    WRITABLE,
+    address,
+    seen,
+    zeros,
+)
 
-_NEW_FOOTPRINT = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
-_NEW_COST = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-ALIGNMENT = 128
-SLOT_MASKS = {"global": 31, "shared": 3}    # a request costs the same 128 bytes, or the widest access, further on
-
-
-def aligned(size: int) -> np.ndarray:
-    """Zeros, at an address that is good for vectors and keeps the bank of a shared address."""
-    raw = np.zeros(size + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start:start + size]
-
-
-class Memories:
-    """The address map of a launch: the regions of each space as tables, and what every worker starts with."""
-
-    def __init__(self, translation: Translation, launch: Launch, memory: mem.Global, symbols: dict[str, int],
-                 arguments: dict[str, bytes]):
-        variables = [v for v in translation.program.variables.values() if v.space == "shared"]
-        places, size = mem.layout(variables, launch.shared_bytes)
-        self.shared = mem.Shared(places, size, 1, mem.SHARED_FILL)
-        self.spaces = {"global": memory, "const": memory, "shared": self.shared}
-        addresses = symbols | self.shared.addresses()
-        self.symbols = np.array([addresses.get(name, 0) for name in translation.symbols] or [0], np.int64)
-        self.parameters = aligned(translation.parameter_bytes + 16)
-        for name, first in translation.parameters.items():
-            self.parameters[first:first + len(arguments[name])] = np.frombuffer(arguments[name], np.uint8)
-        self.special = special_registers(translation.special, launch)
-        self.fresh_pcs = np.where(np.arange(launch.warps * WARP) < launch.threads, 0, EXIT).astype(np.int32)
-
-    def regions(self, space: str, shared_at: int, owners: dict[int, np.ndarray]) -> np.ndarray:
-        """A row for each region of a space, as `context` describes it."""
-        known = self.spaces[space]
-        count = max((r.first >> known.shift for r in known.regions.values()), default=0) + 1
-        table = np.zeros((count, c.REGION_BYTES // 8), np.int64)
-        table[:, 0] = 1    # no region: starts behind its end
-        for region in known.regions.values():
-            real = (shared_at if space == "shared" else region.storage.ctypes.data) + region.at
-            flags = c.WRITABLE * region.writable + c.ORDINARY * (not region.constant)
-            far = owners[region.first].ctypes.data - real if space == "global" else 0
-            table[region.first >> known.shift, :5] = (region.first, region.first + region.size, real - region.first,
-                                                      flags, far)
-        return table
-
-
-def special_registers(names: list[str], launch: Launch) -> np.ndarray:
-    """For each warp of a block, the special registers that the kernel reads: 32 lanes each."""
-    values = Threads(launch, 0, 1).special_registers()
-    table = np.zeros((max(len(names), 1), launch.warps * WARP), np.int32)
-    for row, name in zip(table, names):
-        row[:launch.threads] = values[name]
-    return np.ascontiguousarray(table.reshape(len(table), launch.warps, WARP).swapaxes(0, 1))
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
 
 class Worker:
     """Everything that one thread of the CPU writes to."""
 
-    def __init__(self, translation: Translation, memories: Memories, launch: Launch, costs: Costs,
-                 next_block: np.ndarray):
-        self.translation, self.costs, self.keep = translation, costs, []
-        self.context = aligned(c.CONTEXT_BYTES)
-        self.fields = self.context.view(np.int64)
-        self.shared = aligned(len(memories.shared.bytes))
-        self.touched = aligned(2 * len(self.shared))    # who wrote each word, then who read it
-        self.tables = aligned(c.TABLE_BYTES * max(len(translation.tables), 1))
-        for k in range(len(translation.tables)):    # the entry used last: the first, which describes nothing yet
-            table = self.tables[k * c.TABLE_BYTES:]
-            table[:8].view(np.int64)[0] = table.ctypes.data + 64
-        self.block_threads = np.zeros(len(translation.blocks), np.int64)
-        self.accesses = self._accesses(memories)
-        self._new_footprint = _NEW_FOOTPRINT(self.new_footprint)
-        self._new_cost = _NEW_COST(self.new_cost)
-        pointers = {
-            c.NEW_FOOTPRINT: ctypes.cast(self._new_footprint, ctypes.c_void_p).value,
-            c.NEW_COST: ctypes.cast(self._new_cost, ctypes.c_void_p).value,
-            c.ACCESSES: self.accesses, c.TABLES: self.tables, c.BLOCK_THREADS: self.block_threads,
-            c.PARAMETERS: memories.parameters, c.SYMBOLS: memories.symbols, c.SPECIAL: memories.special,
-            c.STATES: aligned(launch.warps * translation.state_bytes), c.SHARED: self.shared,
-            c.FRESH_SHARED: memories.shared.bytes, c.FRESH_PCS: memories.fresh_pcs, c.NEXT_BLOCK: next_block,
-            c.LOG: aligned(c.LOG_ENTRIES * c.LOG_ENTRY_BYTES)}
-        for offset, array in pointers.items():
-            self.keep.append(array)
-            self.fields[offset // 8] = array if isinstance(array, int) else array.ctypes.data
+    def __init__(self, setting: Setting):
+        self.setting, self.code = setting, setting.code
+        self.keep: list = []    # what the machine code has only the address of
+        self.forgotten: list[tuple[Table, list[int]]] = []    # what the requests of entries that were replaced cost
+        self.arena = zeros(self.code.arena_bytes)
+        self.arena[:len(setting.start)] = setting.start
+        self.shared = zeros(len(setting.shared.bytes))
+        self.stamps = zeros(2 * len(self.shared))
+        self.owners = {r.first: np.zeros(2 * (r.size // 4 + 1), np.uint32) for r in setting.watched}
+        self.context = seen(self.arena, CONTEXT)[0]
+        self.watch = Watch(self)
+        for at in self.tables_at():    # the entry used last: the first one, which describes nothing yet
+            seen(self.arena, TABLE, at)["last"] = address(self.arena) + at + TABLE.size
+        for name, value in (self.numbers() | self.pointers() | self.functions()).items():
+            self.context[name] = value
 
-        self.fields[c.GRID // 8:c.GRID // 8 + 3] = *launch.grid[:2], launch.blocks
-        self.fields[c.WRITERS // 8] = self.touched.ctypes.data - self.shared.ctypes.data
-        self.fields[c.READERS // 8] = self.fields[c.WRITERS // 8] + len(self.shared)
+    def tables_at(self) -> range:
+        """Where the tables of footprints are."""
+        return range(self.code.tables_at, self.code.arena_bytes, TABLE_BYTES)
 
-    def _accesses(self, memories: Memories) -> np.ndarray:
-        rows = aligned(c.ACCESS_BYTES * max(len(self.translation.accesses), 1)).view(np.int64).reshape(-1, 16)
-        regions = memories.spaces["global"].regions.values()
-        self.owners = {r.first: np.zeros(r.size // 4 + 1, np.int32) for r in regions}
-        tables = {space: memories.regions(space, self.shared.ctypes.data, self.owners) for space in memories.spaces}
-        self.keep.append(tables)
-        for n, access in enumerate(self.translation.accesses):
-            table = access.table
-            required = c.WRITABLE * (table.action == "store") + c.ORDINARY * (table.space != "const")
-            rows[n, :8] = (tables[table.space].ctypes.data, memories.spaces[table.space].shift,
-                           len(tables[table.space]), table.bytes, required, access.offset,
-                           SLOT_MASKS.get(table.space, 0), n)
-            rows[n, c.COUNTED // 8] = access.counted
-        return rows
+    # ---- the context
 
-    # ---- called by compiled code
+    def numbers(self) -> dict[str, object]:
+        setting, launch = self.setting, self.setting.launch
+        return {"blocks": launch.blocks, "blocks_x": launch.grid[0], "blocks_y": launch.grid[1],
+                "warps": launch.warps, "window": setting.windows.shape[1], "shared_bytes": len(self.shared),
+                "stamp_bytes": len(self.stamps), "epoch": EPOCH, "checks": setting.execution.check,
+                "in_block": setting.numbers_in_block, "spaces": self.spaces()}
 
-    def new_footprint(self, entry: int, table: int) -> None:
-        Entry(entry).describe(self.translation.tables[table])
+    def pointers(self) -> dict[str, int]:
+        setting, log = self.setting, zeros(LOG_ENTRIES * LOG.size)
+        arrays = {"code": self.code.records, "next_block": setting.next_block, "fresh": setting.windows,
+                  "states": zeros(setting.windows.size), "shared": self.shared, "fresh_shared": setting.shared.bytes,
+                  "log": log, "log_end": log, "log_limit": log[-LOG.size:], "numbers": setting.numbers,
+                  "stamps": self.stamps, "copies": zeros(setting.launch.warps * COPIES * COPY.size)}
+        self.keep.append(arrays)
+        return {name: address(array) for name, array in arrays.items()}
 
-    def new_cost(self, entry: int, access: int, slot: int) -> None:
-        self.costs.fill(Entry(entry), self.translation.accesses[access].table, slot)
+    def functions(self) -> dict[str, int]:
+        callbacks = {name: _CALLBACK(getattr(self, name)) for name in ("forget", "describe", "spent")}
+        self.keep.append(callbacks)
+        return {name: ctypes.cast(function, ctypes.c_void_p).value for name, function in callbacks.items()}
+
+    def spaces(self) -> np.ndarray:
+        """Of global, shared and local memory: regions, log2 of their distance, and how many."""
+        rows = []
+        for locate, space in ((self.in_global, self.setting.execution.memory), (self.in_shared, self.setting.shared),
+                              (self.in_local, self.setting.local)):
+            regions = zeros((max(space.regions, default=-1) + 1) * REGION.size)
+            for number, region in space.regions.items():
+                self.fill(seen(regions, REGION, number * REGION.size), region, *locate(region))
+            self.keep.append(regions)
+            rows += [address(regions), space.shift, len(regions) // REGION.size]
+        return np.array(rows, np.uint64)
+
+    @staticmethod
+    def fill(row: np.ndarray, region: mem.Region, real: int, stamps: int, far: int, noted: int, writable: bool) -> None:
+        """A region: where it really is, where its stamps are, how far from a writer's stamp the reader's is, how one
+        looks at accesses to it, and whether it may be written."""
+        row["first"], row["end"], row["move"] = region.first, region.first + region.size, real - region.first
+        row["stamps"], row["far"], row["noted"] = stamps - region.first, far, noted
+        row["flags"] = WRITABLE * writable + ORDINARY * (not region.constant)
+
+    def in_global(self, region: mem.Region) -> tuple[int, int, int, int, bool]:
+        real, owners = address(region.storage) + region.at, self.owners.get(region.first)
+        if owners is None:    # the kernel cannot mean to write here
+            return real, 0, 0, FREELY, False
+        return real, address(owners), owners.nbytes // 2, NOW, region.writable
+
+    def in_shared(self, region: mem.Region) -> tuple[int, int, int, int, bool]:
+        return address(self.shared) + region.at, address(self.stamps) + region.at, len(self.shared), LATER, True
+
+    def in_local(self, region: mem.Region) -> tuple[int, int, int, int, bool]:
+        arena, at = self.code.arena, address(self.arena) + region.at
+        noted = LOCALLY if arena.local_stamps else FREELY
+        return at + arena.local, at + arena.local_stamps, WARP * arena.local_stride, noted, True
+
+    # ---- called by machine code
+
+    def describe(self, at: int) -> None:
+        """There is a new entry in a table."""
+        entry = Entry.at(at)
+        entry.describe(self.code.tables[entry.table])
+
+    def forget(self, at: int) -> None:
+        """An entry is about to be replaced."""
+        entry = Entry.at(at)
+        if entry.row["hits"].any():
+            self.forgotten.append((self.code.tables[entry.table], harvest(entry, self.code.tables[entry.table])))
+
+    def spent(self, block: int) -> None:
+        """A warp has used up its budget."""
+        self.watch.look(block)
 
     # ---- seen from outside
 
     @property
     def stopped(self) -> bool:
-        return self.fields[c.STOP // 8] != 0
+        return bool(self.context["stop"])
 
     def stop(self) -> None:
         """Make the worker leave at the end of the basic block in which it is."""
-        self.fields[c.STOP // 8] = 1
+        self.context["stop"] = 1
 
     @property
     def started(self) -> int:
         """Blocks that it has begun."""
-        return int(self.fields[c.STARTED // 8])
+        return int(self.context["started"])
 
-    def counts(self) -> np.ndarray:
-        """For each access what `context.COUNTS` lists."""
-        return self.accesses[:, c.COUNTS // 8:c.COUNTS // 8 + 4]
+    def executed(self) -> np.ndarray:
+        """For each basic block, how many threads have executed it."""
+        return self.arena.view(np.int64)[np.array(self.code.counters) // 8]
+
+    def costs(self) -> Iterator[tuple[Table, list[int]]]:
+        """What the requests of each table cost, in parts."""
+        yield from self.forgotten
+        for at, table in zip(self.tables_at(), self.code.tables):
+            used = int(seen(self.arena, TABLE, at)["used"][0])
+            entries = self.arena[at + TABLE.size:at + TABLE_BYTES].view(ENTRY.dtype)
+            for row in entries[np.flatnonzero(used >> np.arange(len(entries)) & 1)]:
+                if row["hits"].any():
+                    yield table, harvest(Entry(row), table)
