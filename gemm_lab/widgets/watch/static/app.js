@@ -26,30 +26,66 @@ export class App {
     this.controls = new Controls(player);
     this.problem = new Problem(player, ask);
     const stage = new Stage(player, 520, 500);
-    this.node = h("div", { class: "gw", tabindex: "0", role: "region", "aria-label": "kernel visualizer", "data-lm-suppress-shortcuts": "true" },
-      h("header", {}, this.title, this.problem.follow), this.problem.node, this.problem.alert, this.controls.node, this.controls.help, new Phase(player).node,
-      h("div", { class: "gw-main" }, h("div", { class: "gw-left" }, stage.node), h("div", { class: "gw-right" }, new Source(player).node, new Lens(player).node)),
-      legend(), new Findings(player).node, new Traffic(player).node,
+    this.node = h(
+      "div",
+      {
+        class: "gw",
+        tabindex: "0",
+        role: "region",
+        "aria-label": "kernel visualizer",
+        "data-lm-suppress-shortcuts": "true",
+      },
+      h("header", {}, this.title, this.problem.follow),
+      this.problem.node,
+      this.problem.alert,
+      this.controls.node,
+      this.controls.help,
+      new Phase(player).node,
+      h(
+        "div",
+        { class: "gw-main" },
+        h("div", { class: "gw-left" }, stage.node),
+        h("div", { class: "gw-right" }, new Source(player).node, new Lens(player).node),
+      ),
+      legend(),
+      new Findings(player).node,
+      new Traffic(player).node,
       h("div", { class: "gw-accounts" }, new Totals(player).node, new Ledger(player).node),
-      h("p", { class: "gw-order" }, ORDER), new Monitor(player).node, this.explore(player, ask));
+      h("p", { class: "gw-order" }, ORDER),
+      new Monitor(player).node,
+      this.explore(player, ask),
+    );
     this.node.addEventListener("keydown", event => this.key(event));
     player.listen(what => what === "scene" && this.name());
     this.name();
   }
 
   name() {
-    const { scene } = this.player, { meta } = scene;
-    this.title.textContent = `${meta.title}, block (${meta.block[0]},${meta.block[1]}) of ${meta.grid[0]} × ${meta.grid[1]}`;
+    const { scene } = this.player;
+    const { meta } = scene;
+    const [x, y] = meta.block;
+    const [across, down] = meta.grid;
+    this.title.textContent = `${meta.title}, block (${x},${y}) of ${across} × ${down}`;
     this.node.dataset.bytes = scene.bytes;
   }
 
   explore(player, ask) {
-    const tabs = [["You are the scheduler", new Scheduler(player, ask)], ["Lane × time", new LaneMap(player, ask)], ["Provenance", new Provenance(player)], ["Predict", new Predict(player)]];
-    return h("div", { class: "gw-explore" }, ...tabs.map(([name, panel]) => h("details", { name: "" }, h("summary", {}, name), panel.node)));
+    const tabs = [
+      ["You are the scheduler", new Scheduler(player, ask)],
+      ["Lane × time", new LaneMap(player, ask)],
+      ["Provenance", new Provenance(player)],
+      ["Predict", new Predict(player)],
+    ];
+    return h(
+      "div",
+      { class: "gw-explore" },
+      ...tabs.map(([name, panel]) => h("details", { name: "" }, h("summary", {}, name), panel.node)),
+    );
   }
 
   key(event) {
-    if (keepsKeys(event.target) || (event.target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter"))) return;
+    if (keepsKeys(event.target) || (event.target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")))
+      return;
     if (this.controls.key(event)) {
       event.preventDefault();
       event.stopPropagation();
@@ -61,5 +97,7 @@ export class App {
     this.player.load(scene);
   }
 
-  remove() { this.player.playing = false; }
+  remove() {
+    this.player.playing = false;
+  }
 }

@@ -6,7 +6,7 @@ import { legend } from "./legend.js";
 import { Player } from "./player.js";
 import { Phase } from "./source.js";
 import { Stage } from "./stage.js";
-import { grouped } from "./trace.js";
+import { grouped } from "./words.js";
 
 export class Comparison {
   constructor(scenes) {
@@ -14,16 +14,67 @@ export class Comparison {
     this.player = new Common(this.players);
     this.controls = new Controls(this.player);
     const width = scenes.length > 2 ? 300 : 425;
-    this.rows = ["global words read", "shared words read", "FMAs", "words read per FMA", "load/store wavefronts", "warp-FMAs", "w, wavefronts per warp-FMA"].map(name =>
-      h("tr", {}, h("th", { scope: "row" }, name), ...scenes.map(() => h("td", { class: "gw-number" }))));
-    this.node = h("div", { class: "gw gw-compare", tabindex: "0", role: "region", "aria-label": "kernels side by side", "data-lm-suppress-shortcuts": "true" },
-      this.controls.node, this.controls.help,
-      h("div", { class: "gw-sides" }, ...this.players.map(player => h("section", { class: "gw-side", "aria-label": player.scene.meta.label },
-        h("h3", { class: "gw-name" }, player.scene.meta.title), new Phase(player).node, new Stage(player, width, 400).node))),
-      h("table", { class: "gw-totals" }, h("thead", {}, h("tr", {}, h("th", {}, "one block each, so far"), ...scenes.map(scene => h("th", { scope: "col" }, scene.meta.label)))), h("tbody", {}, this.rows)),
-      legend(), h("p", { class: "gw-order" }, "Steps are one legal order, not time. Both sides have done the same share of their multiplications."));
+    this.rows = [
+      "global words read",
+      "shared words read",
+      "FMAs",
+      "words read per FMA",
+      "load/store wavefronts",
+      "warp-FMAs",
+      "w, wavefronts per warp-FMA",
+    ].map(name => h("tr", {}, h("th", { scope: "row" }, name), ...scenes.map(() => h("td", { class: "gw-number" }))));
+    this.node = h(
+      "div",
+      {
+        class: "gw gw-compare",
+        tabindex: "0",
+        role: "region",
+        "aria-label": "kernels side by side",
+        "data-lm-suppress-shortcuts": "true",
+      },
+      this.controls.node,
+      this.controls.help,
+      h(
+        "div",
+        { class: "gw-sides" },
+        ...this.players.map(player =>
+          h(
+            "section",
+            { class: "gw-side", "aria-label": player.scene.meta.label },
+            h("h3", { class: "gw-name" }, player.scene.meta.title),
+            new Phase(player).node,
+            new Stage(player, width, 400).node,
+          ),
+        ),
+      ),
+      h(
+        "table",
+        { class: "gw-totals" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", {}, "one block each, so far"),
+            ...scenes.map(scene => h("th", { scope: "col" }, scene.meta.label)),
+          ),
+        ),
+        h("tbody", {}, this.rows),
+      ),
+      legend(),
+      h(
+        "p",
+        { class: "gw-order" },
+        "Steps are one legal order, not time. Both sides have done the same share of their multiplications.",
+      ),
+    );
     this.node.addEventListener("keydown", event => {
-      if (!keepsKeys(event.target) && !(event.target.tagName === "BUTTON" && event.key === " ") && this.controls.key(event)) {
+      if (
+        !keepsKeys(event.target) &&
+        !(event.target.tagName === "BUTTON" && event.key === " ") &&
+        this.controls.key(event)
+      ) {
         event.preventDefault();
         event.stopPropagation();
       }
@@ -35,9 +86,16 @@ export class Comparison {
   update() {
     this.players.forEach(({ scene, position }, side) => {
       const at = Object.fromEntries(Object.entries(scene.sums).map(([name, sums]) => [name, sums[position]]));
-      const ratio = (a, b) => b ? (a / b).toFixed(3) : "–";
-      [grouped(at.global), grouped(at.shared), grouped(at.fma), ratio(at.global + at.shared, at.fma), grouped(at.wavefronts), grouped(at.slots), ratio(at.wavefronts, at.slots)]
-        .forEach((text, row) => setText(this.rows[row].children[side + 1], text));
+      const ratio = (a, b) => (b ? (a / b).toFixed(3) : "–");
+      [
+        grouped(at.global),
+        grouped(at.shared),
+        grouped(at.fma),
+        ratio(at.global + at.shared, at.fma),
+        grouped(at.wavefronts),
+        grouped(at.slots),
+        ratio(at.wavefronts, at.slots),
+      ].forEach((text, row) => setText(this.rows[row].children[side + 1], text));
     });
   }
 
@@ -46,17 +104,22 @@ export class Comparison {
     this.player.align();
   }
 
-  remove() { this.player.playing = false; }
+  remove() {
+    this.player.playing = false;
+  }
 }
 
 // Positions that belong together: whoever has done the smaller share of its multiplications goes next.
 export function aligned(scenes) {
   const share = (scene, step) => scene.sums.fma[step] / Math.max(scene.sums.fma.at(-1), 1);
-  const at = scenes.map(() => 0), found = [[...at]];
+  const at = scenes.map(() => 0);
+  const found = [[...at]];
   while (at.some((step, n) => step < scenes[n].steps - 1)) {
-    const ahead = at.map((step, n) => step < scenes[n].steps - 1 ? share(scenes[n], step + 1) : Infinity);
+    const ahead = at.map((step, n) => (step < scenes[n].steps - 1 ? share(scenes[n], step + 1) : Infinity));
     const least = Math.min(...ahead);
-    ahead.forEach((value, n) => { if (value === least && at[n] < scenes[n].steps - 1) at[n]++; });
+    ahead.forEach((value, n) => {
+      if (value === least && at[n] < scenes[n].steps - 1) at[n]++;
+    });
     found.push([...at]);
   }
   return found;
@@ -76,7 +139,9 @@ class Common extends Player {
     this.tell("scene");
   }
 
-  get last() { return this.stops ? this.stops.length - 1 : 0; }
+  get last() {
+    return this.stops ? this.stops.length - 1 : 0;
+  }
 
   go(position) {
     const to = Math.max(0, Math.min(this.last, Math.round(position)));
@@ -86,11 +151,17 @@ class Common extends Player {
     this.tell("step");
   }
 
-  follow(thread) { for (const player of this.players) player.follow(thread); }
+  follow(thread) {
+    for (const player of this.players) player.follow(thread);
+  }
 
   // The next stop at which one of the kernels changes its phase.
-  nextPhase() { this.go(this.change(1)); }
-  previousPhase() { this.go(this.change(-1)); }
+  nextPhase() {
+    this.go(this.change(1));
+  }
+  previousPhase() {
+    this.go(this.change(-1));
+  }
 
   change(by) {
     const phases = stop => this.stops[stop].map((step, n) => this.players[n].scene.column.phase[step]).join();

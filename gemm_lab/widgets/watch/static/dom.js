@@ -5,14 +5,16 @@ const SVG = "http://www.w3.org/2000/svg";
 function made(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+    else if (value !== null && value !== undefined && value !== false)
+      node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.flat().filter(child => child !== null && child !== undefined));
   return node;
 }
 
 export const h = (tag, attributes = {}, ...children) => made(document.createElement(tag), attributes, children);
-export const svg = (tag, attributes = {}, ...children) => made(document.createElementNS(SVG, tag), attributes, children);
+export const svg = (tag, attributes = {}, ...children) =>
+  made(document.createElementNS(SVG, tag), attributes, children);
 
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;

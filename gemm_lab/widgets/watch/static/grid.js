@@ -1,7 +1,7 @@
 // One array as a grid of cells. What a cell looks like is a set of flags; only cells that change are touched.
 
 import { svg, setAttribute, setText } from "./dom.js";
-import { short } from "./trace.js";
+import { short } from "./words.js";
 
 export const FLAGS = ["held", "older", "block", "mine", "operand", "alert", "picked", "related", "guess", "differs"];
 export const FLAG = Object.fromEntries(FLAGS.map((name, n) => [name, 1 << n]));
@@ -9,9 +9,15 @@ const classNames = new Map();
 
 function classOf(flags) {
   if (!classNames.has(flags))
-    classNames.set(flags, ["gw-cell", ...FLAGS.filter((_, n) => flags & (1 << n)).map(name => `gw-is-${name}`)].join(" "));
+    classNames.set(
+      flags,
+      ["gw-cell", ...FLAGS.filter((_, n) => flags & (1 << n)).map(name => `gw-is-${name}`)].join(" "),
+    );
   return classNames.get(flags);
 }
+
+// The class of text on a cell whose ground is a full colour.
+const inkOn = flags => (flags & FLAG.operand ? "gw-on-operand" : flags & FLAG.mine ? "gw-on-mine" : "");
 
 export class Grid {
   // rows and columns: how many are shown, from rowAt and columnAt on
@@ -32,13 +38,19 @@ export class Grid {
     this.build();
   }
 
-  get width() { return this.columns * this.size; }
-  get height() { return this.rows * this.size; }
+  get width() {
+    return this.columns * this.size;
+  }
+  get height() {
+    return this.rows * this.size;
+  }
 
   build() {
     for (let n = 0; n < this.state.length; n++) {
       const [x, y] = this.corner(n);
-      this.rects.push(svg("rect", { x, y, width: this.size - 1, height: this.size - 1, rx: this.size > 9 ? 1.5 : 0, "data-n": n }));
+      this.rects.push(
+        svg("rect", { x, y, width: this.size - 1, height: this.size - 1, rx: this.size > 9 ? 1.5 : 0, "data-n": n }),
+      );
     }
     this.cells = svg("g", {}, this.rects);
     this.over = svg("g", { class: "gw-over" });
@@ -48,15 +60,18 @@ export class Grid {
     this.number();
   }
 
-  corner(n) { return [(n % this.columns) * this.size, Math.floor(n / this.columns) * this.size]; }
+  corner(n) {
+    return [(n % this.columns) * this.size, Math.floor(n / this.columns) * this.size];
+  }
 
   // The element of the array in cell n, and the cell of an element (-1: out of sight).
   element(n) {
-    return (this.rowAt + Math.floor(n / this.columns)) * this.array.columns + this.columnAt + n % this.columns;
+    return (this.rowAt + Math.floor(n / this.columns)) * this.array.columns + this.columnAt + (n % this.columns);
   }
 
   cell(element) {
-    const row = Math.floor(element / this.array.columns) - this.rowAt, column = element % this.array.columns - this.columnAt;
+    const row = Math.floor(element / this.array.columns) - this.rowAt;
+    const column = (element % this.array.columns) - this.columnAt;
     return row < 0 || column < 0 || row >= this.rows || column >= this.columns ? -1 : row * this.columns + column;
   }
 
@@ -71,7 +86,9 @@ export class Grid {
 
   // Row and column numbers along the edges.
   number() {
-    const every = Math.max(1, Math.ceil(14 / this.size)), step = every > 1 ? Math.max(4, every) : every, marks = [];
+    const every = Math.max(1, Math.ceil(14 / this.size));
+    const step = every > 1 ? Math.max(4, every) : every;
+    const marks = [];
     for (let r = 0; r < this.rows; r += step)
       marks.push(svg("text", { x: -3, y: (r + 0.5) * this.size, class: "gw-row" }, String(this.rowAt + r)));
     for (let c = 0; c < this.columns; c += step)
@@ -97,31 +114,42 @@ export class Grid {
     this.texts[n] = text;
     if (!this.labels[n]) {
       const [x, y] = this.corner(n);
-      this.labels[n] = this.over.appendChild(svg("text", { x: x + (this.size - 1) / 2, y: y + this.size / 2 + 0.5, "data-n": n }));
+      this.labels[n] = this.over.appendChild(
+        svg("text", { x: x + (this.size - 1) / 2, y: y + this.size / 2 + 0.5, "data-n": n }),
+      );
     }
     const label = this.labels[n];
     label.flags = flags;
     setText(label, text);
-    setAttribute(label, "class", `gw-value ${flags & FLAG.operand ? "gw-on-operand" : flags & FLAG.mine ? "gw-on-mine" : flags & FLAG.older ? "gw-on-older" : ""}`);
-    setAttribute(label, "font-size", Math.min(this.size * 0.55, this.size * 1.4 / Math.max(text.length, 1)).toFixed(1));
+    setAttribute(label, "class", `gw-value ${inkOn(flags) || (flags & FLAG.older ? "gw-on-older" : "")}`);
+    setAttribute(
+      label,
+      "font-size",
+      Math.min(this.size * 0.55, (this.size * 1.4) / Math.max(text.length, 1)).toFixed(1),
+    );
   }
 
   // A letter or dot in the corner, so that nothing depends on colour alone.
   sign(n, letter) {
     this.letters[n] = letter;
-    if (this.size < 15) return;    // no room beside a value: there the edge of the cell tells
+    if (this.size < 15) return; // no room beside a value: there the edge of the cell tells
     if (!this.signs[n]) {
       const [x, y] = this.corner(n);
-      this.signs[n] = this.over.appendChild(svg("text", { x: x + 1.5, y: y + 1, "font-size": Math.max(6, this.size * 0.32) }));
+      this.signs[n] = this.over.appendChild(
+        svg("text", { x: x + 1.5, y: y + 1, "font-size": Math.max(6, this.size * 0.32) }),
+      );
     }
     setText(this.signs[n], letter);
-    setAttribute(this.signs[n], "class", `gw-sign ${this.state[n] & FLAG.operand ? "gw-on-operand" : this.state[n] & FLAG.mine ? "gw-on-mine" : ""}`);
+    setAttribute(this.signs[n], "class", `gw-sign ${inkOn(this.state[n])}`);
   }
 
   // The boundary of a set of elements, as one line of the given kind; an empty set removes it.
   outline(kind, elements) {
     if (!this.outlines.has(kind))
-      this.outlines.set(kind, this.over.insertBefore(svg("path", { class: `gw-outline gw-outline-${kind}` }), this.over.firstChild));
+      this.outlines.set(
+        kind,
+        this.over.insertBefore(svg("path", { class: `gw-outline gw-outline-${kind}` }), this.over.firstChild),
+      );
     setAttribute(this.outlines.get(kind), "d", this.boundary(elements));
   }
 
@@ -131,9 +159,11 @@ export class Grid {
       const n = this.cell(element);
       if (n >= 0) inside.add(n);
     }
-    const s = this.size, parts = [];
+    const s = this.size;
+    const parts = [];
     for (const n of inside) {
-      const [x, y] = this.corner(n), column = n % this.columns;
+      const [x, y] = this.corner(n);
+      const column = n % this.columns;
       if (!inside.has(n - this.columns)) parts.push(`M${x - 0.5} ${y - 0.5}h${s}`);
       if (!inside.has(n + this.columns)) parts.push(`M${x - 0.5} ${y + s - 0.5}h${s}`);
       if (column === 0 || !inside.has(n - 1)) parts.push(`M${x - 0.5} ${y - 0.5}v${s}`);

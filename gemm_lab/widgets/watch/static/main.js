@@ -2,7 +2,6 @@
 
 import { App } from "./app.js";
 import { Comparison } from "./compare.js";
-import { h } from "./dom.js";
 import { Scene } from "./trace.js";
 
 const decode = ({ meta, data }) => new Scene(JSON.parse(meta), data);

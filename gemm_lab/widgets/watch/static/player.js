@@ -5,8 +5,8 @@ export class Player {
     this.views = [];
     this.playing = false;
     this.speed = 8;
-    this.picked = null;      // a cell whose history is shown: {array, element}
-    this.guesses = null;     // cells, banks or warps that the viewer expects next
+    this.picked = null; // a cell whose history is shown: {array, element}
+    this.guesses = null; // cells, banks or warps that the viewer expects next
     this.load(scene);
   }
 
@@ -18,14 +18,18 @@ export class Player {
     this.tell("scene");
   }
 
-  listen(view) { this.views.push(view); }
+  listen(view) {
+    this.views.push(view);
+  }
 
   // what: "scene", "thread", "marks" or "step". Whoever listens redraws what depends on it.
   tell(what) {
     for (const view of this.views) view(what);
   }
 
-  get last() { return this.scene.steps - 1; }
+  get last() {
+    return this.scene.steps - 1;
+  }
 
   go(position) {
     const to = Math.max(0, Math.min(this.last, Math.round(position)));
@@ -56,24 +60,30 @@ export class Player {
     this.tell("marks");
   }
 
-  nextPhase() { this.go(this.scene.nextPhase(this.position)); }
-  previousPhase() { this.go(this.scene.previousPhase(this.position)); }
+  nextPhase() {
+    this.go(this.scene.nextPhase(this.position));
+  }
+  previousPhase() {
+    this.go(this.scene.previousPhase(this.position));
+  }
 
   play(on = !this.playing) {
     if (on && this.position === this.last) this.go(0);
     this.playing = on;
     this.tell("playing");
     if (!on) return;
-    let before = performance.now(), owed = 0;
+    let before = performance.now();
+    let owed = 0;
     const frame = now => {
       if (!this.playing) return;
-      owed += Math.min(now - before, 250) * this.speed / 1000;
+      owed += (Math.min(now - before, 250) * this.speed) / 1000;
       before = now;
       if (owed >= 1) {
         this.go(this.position + Math.floor(owed));
         owed %= 1;
       }
-      if (this.position === this.last) this.play(false); else requestAnimationFrame(frame);
+      if (this.position === this.last) this.play(false);
+      else requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
   }

@@ -3,7 +3,9 @@
 import { button, h, labelled, setText } from "./dom.js";
 import { choice } from "./controls.js";
 
-export const OFFLINE = "This page was saved without a kernel. It plays this one execution; another size, tile, block, thread order or order of the warps needs the notebook.";
+export const OFFLINE =
+  "This page was saved without a kernel. It plays this one execution; another size, tile, block, thread order or " +
+  "order of the warps needs the notebook.";
 
 export class Problem {
   // ask(request): run the emulator with something changed; null where there is no kernel to ask
@@ -19,19 +21,32 @@ export class Problem {
   }
 
   update(what) {
-    const { player } = this, { scene } = player;
+    const { player } = this;
+    const { scene } = player;
     if (what === "scene") this.build();
     if (what === "scene" || what === "thread") {
       const names = Array.from({ length: scene.threads }, (_, t) => [t, scene.name(t)]);
-      this.follow.replaceChildren(choice("follow thread", names, player.thread, t => player.follow(Number(t))), ...this.blocks());
+      this.follow.replaceChildren(
+        choice("follow thread", names, player.thread, t => player.follow(Number(t))),
+        ...this.blocks(),
+      );
     }
   }
 
   blocks() {
-    const { meta } = this.player.scene, [across, down] = meta.grid;
-    const names = Array.from({ length: across * down }, (_, n) => [`${n % across},${Math.floor(n / across)}`, `(${n % across},${Math.floor(n / across)})`]);
-    if (!this.ask) return [h("span", { class: "gw-field" }, h("span", {}, "of block"), ` (${meta.block[0]},${meta.block[1]})`)];
-    return [choice("of block", names, `${meta.block[0]},${meta.block[1]}`, value => this.run({ block: value.split(",").map(Number) }))];
+    const { meta } = this.player.scene;
+    const [across, down] = meta.grid;
+    const names = Array.from({ length: across * down }, (_, n) => [
+      `${n % across},${Math.floor(n / across)}`,
+      `(${n % across},${Math.floor(n / across)})`,
+    ]);
+    if (!this.ask)
+      return [h("span", { class: "gw-field" }, h("span", {}, "of block"), ` (${meta.block[0]},${meta.block[1]})`)];
+    return [
+      choice("of block", names, `${meta.block[0]},${meta.block[1]}`, value =>
+        this.run({ block: value.split(",").map(Number) }),
+      ),
+    ];
   }
 
   build() {
@@ -43,13 +58,25 @@ export class Problem {
     const presets = [["", "choose …"], ...meta.presets.map(name => [name, name])];
     this.inputs = new Map();
     const sizes = ["M", "N", "K"].map((name, n) => this.number(name, meta.size[n]));
-    this.fields.replaceChildren(choice("preset", presets, "", name => name && this.run({ preset: name })), h("fieldset", {}, h("legend", {}, "problem"), ...sizes),
-      meta.parameters.length ? h("fieldset", {}, h("legend", {}, meta.label.split("(")[0]), ...meta.parameters.map(p => this.parameter(p))) : h("p", { class: "gw-quiet" }, `The tiles of ${meta.label} are fixed in its source.`),
-      button("run", "run the emulator with these numbers", () => this.run(this.request()), { class: "gw-run" }));
+    this.fields.replaceChildren(
+      choice("preset", presets, "", name => name && this.run({ preset: name })),
+      h("fieldset", {}, h("legend", {}, "problem"), ...sizes),
+      meta.parameters.length
+        ? h("fieldset", {}, h("legend", {}, meta.label.split("(")[0]), ...meta.parameters.map(p => this.parameter(p)))
+        : h("p", { class: "gw-quiet" }, `The tiles of ${meta.label} are fixed in its source.`),
+      button("run", "run the emulator with these numbers", () => this.run(this.request()), { class: "gw-run" }),
+    );
   }
 
   number(name, value) {
-    const input = h("input", { type: "number", min: 1, max: 1024, value, size: 4, onkeydown: event => event.key === "Enter" && this.run(this.request()) });
+    const input = h("input", {
+      type: "number",
+      min: 1,
+      max: 1024,
+      value,
+      size: 4,
+      onkeydown: event => event.key === "Enter" && this.run(this.request()),
+    });
     this.inputs.set(name, input);
     return labelled(name, input);
   }
@@ -65,12 +92,17 @@ export class Problem {
   }
 
   request() {
-    const { meta } = this.player.scene, read = name => {
+    const { meta } = this.player.scene;
+    const read = name => {
       const input = this.inputs.get(name);
       return input.type === "checkbox" ? input.checked : input.value === "" ? null : Number(input.value);
     };
-    const fields = Object.fromEntries(meta.parameters.map(({ name, value }) =>
-      [name, Array.isArray(value) ? value.map((_, axis) => read(`${name} ${"xy"[axis]}`)) : read(name)]));
+    const fields = Object.fromEntries(
+      meta.parameters.map(({ name, value }) => [
+        name,
+        Array.isArray(value) ? value.map((_, axis) => read(`${name} ${"xy"[axis]}`)) : read(name),
+      ]),
+    );
     return { M: read("M"), N: read("N"), K: read("K"), fields };
   }
 

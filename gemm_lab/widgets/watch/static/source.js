@@ -34,7 +34,8 @@ export class Source {
 
   // Scroll within the list only, never the page.
   reveal(line) {
-    const top = line.offsetTop, { scrollTop, clientHeight } = this.list;
+    const top = line.offsetTop;
+    const { scrollTop, clientHeight } = this.list;
     if (!clientHeight) return requestAnimationFrame(() => this.list.clientHeight && this.reveal(line));
     if (top < scrollTop + 20 || top + line.offsetHeight > scrollTop + clientHeight - 20)
       this.list.scrollTop = Math.max(0, top - clientHeight / 2);
@@ -56,18 +57,21 @@ export class Phase {
     this.line = h("span", { class: "gw-quiet" });
     this.live = h("p", { class: "gw-hidden", role: "status", "aria-live": "polite" });
     this.node = h("div", { class: "gw-phase" }, h("div", {}, this.name, this.words, " ", this.line), this.live);
-    player.listen(what => this.update(what));
-    this.update("scene");
+    player.listen(() => this.update());
+    this.update();
   }
 
-  update(what) {
-    const { scene, position, playing } = this.player, { column } = scene;
-    const sentence = scene.sentence(position), colon = sentence.indexOf(":") + 1;
+  update() {
+    const { scene, position, playing } = this.player;
+    const { column } = scene;
+    const sentence = scene.sentence(position);
+    const colon = sentence.indexOf(":") + 1;
     setText(this.name, sentence.slice(0, colon));
     setText(this.words, sentence.slice(colon));
     setText(this.line, column.line[position] ? `line ${column.line[position]}` : "");
     this.node.dataset.phase = scene.phase(position);
-    const said = `Step ${position + 1} of ${scene.steps}, ${column.line[position] ? `line ${column.line[position]}, ` : ""}${sentence}.`;
+    const line = column.line[position] ? `line ${column.line[position]}, ` : "";
+    const said = `Step ${position + 1} of ${scene.steps}, ${line}${sentence}.`;
     if (!playing || column.phase[position] !== this.said) setText(this.live, said);
     this.said = column.phase[position];
   }

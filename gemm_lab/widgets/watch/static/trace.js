@@ -1,12 +1,10 @@
 // A scene as the emulator recorded it, and questions about it. Nothing here touches the page.
 // The format is documented in gemm_lab/emulator/tracing/trace.py; a position is the number of the step now executed.
 
+import { runningSums } from "./costs.js";
+import { ATOMIC, BARRIER, GLOBAL_STORE, isCompute, isLoad, isStore } from "./kinds.js";
+
 const TYPES = { int32: Int32Array, uint32: Uint32Array, uint16: Uint16Array, uint8: Uint8Array, float32: Float32Array };
-export const END = 0, GLOBAL_LOAD = 1, GLOBAL_STORE = 2, SHARED_LOAD = 3, SHARED_STORE = 4, LOCAL_LOAD = 5,
-  LOCAL_STORE = 6, ATOMIC = 7, FMA = 8, ARITHMETIC = 9, BARRIER = 10;
-export const isLoad = kind => kind === GLOBAL_LOAD || kind === SHARED_LOAD || kind === LOCAL_LOAD;
-export const isStore = kind => kind === GLOBAL_STORE || kind === SHARED_STORE || kind === LOCAL_STORE;
-export const isCompute = kind => kind === FMA || kind === ARITHMETIC;
 
 export class Scene {
   constructor(meta, data) {
@@ -23,7 +21,7 @@ export class Scene {
     this.maskRows = new Map();
     this.usage = new Map();
     this.history = new Map();
-    this.sumUp();
+    this.sums = runningSums(this);
     this.findAccumulators();
   }
 
@@ -32,7 +30,8 @@ export class Scene {
   mask(step) {
     const row = this.column.mask[step];
     if (!this.maskRows.has(row)) {
-      const rank = new Int32Array(this.threads).fill(-1), members = [];
+      const rank = new Int32Array(this.threads).fill(-1);
+      const members = [];
       for (let t = 0; t < this.threads; t++)
         if (this.column.masks[row * this.threads + t]) rank[t] = members.push(t) - 1;
       this.maskRows.set(row, { members, rank });
@@ -40,13 +39,28 @@ export class Scene {
     return this.maskRows.get(row);
   }
 
-  members(step) { return this.mask(step).members; }
-  takesPart(step, thread) { return this.mask(step).rank[thread] >= 0; }
-  kind(step) { return this.column.kind[step]; }
-  phase(step) { return this.meta.phaseKeys[this.column.phase[step]]; }
-  array(step) { const n = this.column.array[step]; return n < 0 ? null : this.arrays[n]; }
-  sentence(step) { return this.meta.sentences[this.column.sentence[step]]; }
-  width(step) { return this.column.width[step]; }
+  members(step) {
+    return this.mask(step).members;
+  }
+  takesPart(step, thread) {
+    return this.mask(step).rank[thread] >= 0;
+  }
+  kind(step) {
+    return this.column.kind[step];
+  }
+  phase(step) {
+    return this.meta.phaseKeys[this.column.phase[step]];
+  }
+  array(step) {
+    const n = this.column.array[step];
+    return n < 0 ? null : this.arrays[n];
+  }
+  sentence(step) {
+    return this.meta.sentences[this.column.sentence[step]];
+  }
+  width(step) {
+    return this.column.width[step];
+  }
 
   element(step, thread) {
     const rank = this.mask(step).rank[thread];
@@ -77,24 +91,27 @@ export class Scene {
   }
 
   cellsBehind(load, thread, k) {
-    const array = this.array(load), element = this.element(load, thread) + k;
+    const array = this.array(load);
+    const element = this.element(load, thread) + k;
     const cells = [{ array: array.number, element, load }];
     const written = array.space === "shared" ? this.lastWrite(array.number, element, load) : null;
     if (written) {
       const from = this.origin(written.step, written.k, written.thread);
-      if (from && isLoad(this.kind(from.step))) cells.push(...this.cellsBehind(from.step, written.thread, from.element));
+      if (from && isLoad(this.kind(from.step)))
+        cells.push(...this.cellsBehind(from.step, written.thread, from.element));
     }
     return cells;
   }
 
-  // Every cell that the block touches in a step: Map of array -> Set of elements. Arithmetic touches what it multiplies.
+  // Every cell that the block touches in a step: Map of array -> Set of elements. A multiplication touches its factors.
   touched(step, only = null) {
     const found = new Map();
     const add = (array, element) => found.set(array, (found.get(array) || new Set()).add(element));
     const threads = only === null ? this.members(step) : this.takesPart(step, only) ? [only] : [];
     for (const thread of threads) {
       if (this.column.array[step] >= 0)
-        for (let k = 0; k < Math.max(this.width(step), 1); k++) add(this.column.array[step], this.element(step, thread) + k);
+        for (let k = 0; k < Math.max(this.width(step), 1); k++)
+          add(this.column.array[step], this.element(step, thread) + k);
       else if (this.column.chain[step] >= 0 || this.phase(step) === "multiply")
         for (let operand = 0; operand < 3; operand++)
           for (const cell of this.path(step, operand, thread).slice(0, 1)) add(cell.array, cell.element);
@@ -122,10 +139,12 @@ export class Scene {
 
   lastWrite(array, element, before) {
     const writes = this.writes(array)[element] || [];
-    let low = 0, high = writes.length;
+    let low = 0;
+    let high = writes.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (writes[middle].step < before) low = middle + 1; else high = middle;
+      if (writes[middle].step < before) low = middle + 1;
+      else high = middle;
     }
     return low ? writes[low - 1] : null;
   }
@@ -200,7 +219,8 @@ export class Scene {
 
   // The accumulator whose result an operand carries, through at most `depth` operations of the write-back.
   chainBehind(step, operand, depth) {
-    const thread = this.members(step)[0], from = this.origin(step, operand, thread);
+    const thread = this.members(step)[0];
+    const from = this.origin(step, operand, thread);
     if (!from || !isCompute(this.kind(from.step))) return -1;
     if (this.column.chain[from.step] >= 0) return this.column.chain[from.step];
     for (let next = 0; depth && next < 3; next++) {
@@ -236,8 +256,14 @@ export class Scene {
     for (let step = position; step >= 0 && found.length < 64; step--)
       if (isLoad(this.kind(step)) && this.column.last[step] >= position && this.takesPart(step, thread))
         for (let k = 0; k < this.width(step); k++)
-          found.push({ step, k, array: this.column.array[step], element: this.element(step, thread) + k,
-            value: this.value(step, thread, k), uses: this.column.uses[step] });
+          found.push({
+            step,
+            k,
+            array: this.column.array[step],
+            element: this.element(step, thread) + k,
+            value: this.value(step, thread, k),
+            uses: this.column.uses[step],
+          });
     return found.sort((a, b) => b.uses - a.uses || a.step - b.step);
   }
 
@@ -279,92 +305,16 @@ export class Scene {
   warpsOf(step) {
     return [...new Set(this.members(step).map(thread => Math.floor(thread / this.meta.warp)))];
   }
-
-  // ---- costs
-
-  sumUp() {
-    const { column, steps } = this, names = ["global", "shared", "fma", "wavefronts", "slots"];
-    this.sums = Object.fromEntries(names.map(name => [name, new Float64Array(steps)]));
-    const running = { global: 0, shared: 0, fma: 0, wavefronts: 0, slots: 0 };
-    for (let step = 0; step < steps; step++) {
-      const kind = column.kind[step];
-      if (kind === GLOBAL_LOAD) running.global += column.words[step];
-      if (kind === SHARED_LOAD) running.shared += column.words[step];
-      running.wavefronts += column.wavefronts[step];
-      if (kind === FMA) {
-        running.fma += this.members(step).length;
-        running.slots += this.warpsOf(step).length;
-      }
-      for (const name of names) this.sums[name][step] = running[name];
-    }
-  }
-
-  // The requests of a memory access, one for each warp: the sectors and the words that its lanes want. Of shared memory
-  // those of the machine code, whose accesses may be wider; none where another step's access has fetched the words.
-  requests(step) {
-    const array = this.array(step), size = this.meta.warp, bytes = this.column.machine[step], found = new Map();
-    if (!array || !bytes) return [];
-    for (const thread of this.members(step)) {
-      const warp = Math.floor(thread / size), exact = array.at + array.item_bytes * this.element(step, thread);
-      const address = array.space === "shared" ? exact - exact % bytes : exact;
-      if (!found.has(warp)) found.set(warp, { warp, sectors: new Map(), words: new Map() });
-      const request = found.get(warp);
-      for (let at = address; at < address + bytes; at += 4) {
-        const word = Math.floor(at / 4), sector = Math.floor(at / this.meta.sectorBytes);
-        request.sectors.set(sector, (request.sectors.get(sector) || new Set()).add(word));
-        request.words.set(word, (request.words.get(word) || 0) + 1);
-      }
-    }
-    return [...found.values()];
-  }
-
-  // For each bank, the different words that a request wants from it.
-  banks(request) {
-    const found = Array.from({ length: this.meta.banks }, () => 0);
-    for (const word of request.words.keys()) found[word % this.meta.banks]++;
-    return found;
-  }
 }
 
 // How many of these ascending numbers are at most `limit`.
 export function upTo(numbers, limit) {
-  let low = 0, high = numbers.length;
+  let low = 0;
+  let high = numbers.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (numbers[middle] <= limit) low = middle + 1; else high = middle;
+    if (numbers[middle] <= limit) low = middle + 1;
+    else high = middle;
   }
   return low;
 }
-
-// ---- words
-
-export function place(scene, array, element) {
-  const { rows, columns, name } = scene.arrays[array];
-  return rows === 1 ? `${name}[${element}]` : `${name}[${Math.floor(element / columns)}][${element % columns}]`;
-}
-
-// "0..3", "0, 2, 4" or "7"
-export function ranges(numbers) {
-  const sorted = [...new Set(numbers)].sort((a, b) => a - b), parts = [];
-  for (const n of sorted) {
-    const last = parts.at(-1);
-    if (last && last[1] === n - 1) last[1] = n; else parts.push([n, n]);
-  }
-  return parts.map(([from, to]) => from === to ? `${from}` : to === from + 1 ? `${from}, ${to}` : `${from}..${to}`).join(", ");
-}
-
-// "rows 0..3, col 0" of a set of cells of one array
-export function region(scene, array, elements) {
-  const { columns } = scene.arrays[array], rows = elements.map(e => Math.floor(e / columns)), cols = elements.map(e => e % columns);
-  const plural = (word, list) => `${word}${new Set(list).size > 1 ? "s" : ""} ${ranges(list)}`;
-  return `${plural("row", rows)}, ${plural("col", cols)}`;
-}
-
-export function short(value) {
-  if (value === undefined) return "";
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
-  return Number.isInteger(value) ? String(value) : value.toPrecision(3);
-}
-
-export const grouped = number => Math.round(number).toLocaleString("en-US");

@@ -1,10 +1,14 @@
 // What the current instruction asks of the machine: lanes and requests by warp, sectors, banks, who waits.
 
-import { h, setAttribute, setClass, setText, svg } from "./dom.js";
-import { BARRIER, END, place } from "./trace.js";
+import { banksOf, requestsOf } from "./costs.js";
+import { button, h, setAttribute, setClass, setText, svg } from "./dom.js";
+import { BARRIER, END } from "./kinds.js";
+import { place, several } from "./words.js";
 
-const LANE = 13, WARPS = 4;
-const WORDS = { active: "takes part", waits: "waits at the barrier", idle: "takes no part" }, SIGNS = { active: "•", waits: "z", idle: "" };
+const LANE = 13;
+const WARPS = 4;
+const WORDS = { active: "takes part", waits: "waits at the barrier", idle: "takes no part" };
+const SIGNS = { active: "•", waits: "z", idle: "" };
 
 export class Traffic {
   constructor(player) {
@@ -17,7 +21,9 @@ export class Traffic {
     this.update("scene");
   }
 
-  get followedWarp() { return Math.floor(this.player.thread / this.player.scene.meta.warp); }
+  get followedWarp() {
+    return Math.floor(this.player.thread / this.player.scene.meta.warp);
+  }
 
   update(what) {
     if (what === "playing") return;
@@ -25,20 +31,30 @@ export class Traffic {
       this.rows = this.warps().map(warp => new Warp(this.player, warp));
       this.lanes.replaceChildren(...this.rows.map(row => row.node));
     }
-    const { scene, position } = this.player, requests = scene.requests(position), waiting = scene.waiting(position);
-    for (const row of this.rows) row.show(requests.find(r => r.warp === row.warp), waiting, text => this.costOf(text));
+    const { scene, position } = this.player;
+    const requests = requestsOf(scene, position);
+    const waiting = scene.waiting(position);
+    for (const row of this.rows)
+      row.show(
+        requests.find(r => r.warp === row.warp),
+        waiting,
+        text => this.costOf(text),
+      );
     this.detail.replaceChildren(...this.details(requests), ...this.guessRow());
   }
 
   // Banks to click, for whoever predicts them.
   guessRow() {
     const { guesses, scene } = this.player;
-    return guesses?.what === "banks" ? [h("p", {}, "Your banks:"), this.bankBoxes(new Array(scene.meta.banks).fill(0), guesses.banks)] : [];
+    return guesses?.what === "banks"
+      ? [h("p", {}, "Your banks:"), this.bankBoxes(new Array(scene.meta.banks).fill(0), guesses.banks)]
+      : [];
   }
 
   // The warps that are shown: the followed one among the first few.
   warps() {
-    const { warps } = this.player.scene, followed = this.followedWarp;
+    const { warps } = this.player.scene;
+    const followed = this.followedWarp;
     const first = Math.max(0, Math.min(followed - 1, warps - WARPS));
     return Array.from({ length: Math.min(warps, WARPS) }, (_, n) => first + n);
   }
@@ -47,59 +63,120 @@ export class Traffic {
     const { scene, position } = this.player;
     if (!request) return "";
     const { space } = scene.array(position);
-    if (space === "global") return `1 request, ${request.sectors.size} sector${request.sectors.size > 1 ? "s" : ""}`;
+    if (space === "global") return `1 request, ${several(request.sectors.size, "sector")}`;
     return space === "shared" ? `1 request of ${8 * scene.column.machine[position]} bits a lane` : "1 request";
   }
 
   details(requests) {
-    const { scene, position } = this.player, kind = scene.kind(position);
+    const { scene, position } = this.player;
+    const kind = scene.kind(position);
     if (kind === END) return [h("p", {}, "The block has finished.")];
     if (kind === BARRIER) return [this.barrier()];
     if (scene.array(position)?.space === "shared" && !requests.length)
       return [h("p", {}, "No request of its own: in the machine code a wider access of another step serves this one.")];
-    if (!requests.length) return [h("p", {}, `Arithmetic: no memory request. ${scene.warpsOf(position).length} issue slot${scene.warpsOf(position).length > 1 ? "s" : ""}.`)];
+    if (!requests.length)
+      return [h("p", {}, `Arithmetic: no memory request. ${several(scene.warpsOf(position).length, "issue slot")}.`)];
     const request = requests.find(r => r.warp === this.followedWarp) || requests[0];
-    return scene.array(position).space === "global" ? this.sectors(request) : scene.array(position).space === "shared" ? this.banks(request) : [];
+    return scene.array(position).space === "global"
+      ? this.sectors(request)
+      : scene.array(position).space === "shared"
+        ? this.banks(request)
+        : [];
   }
 
   barrier() {
-    const { scene, position } = this.player, waiting = scene.waiting(position).size;
-    return h("p", {}, scene.column.opens[position] ? "The barrier opens: everybody goes on, and what was stored before is seen by all."
-      : `${waiting} of ${scene.threads} threads wait (z).`);
+    const { scene, position } = this.player;
+    const waiting = scene.waiting(position).size;
+    return h(
+      "p",
+      {},
+      scene.column.opens[position]
+        ? "The barrier opens: everybody goes on, and what was stored before is seen by all."
+        : `${waiting} of ${scene.threads} threads wait (z).`,
+    );
   }
 
   // The 128-byte lines that a request touches, in sectors of 32 bytes; how many of a sector's 8 words are wanted.
   sectors(request) {
-    const { scene, position } = this.player, per = scene.meta.lineBytes / scene.meta.sectorBytes;
-    const lines = [...new Set([...request.sectors.keys()].map(sector => Math.floor(sector / per)))].sort((a, b) => a - b);
-    const words = scene.meta.sectorBytes / 4, array = scene.array(position), shown = lines.slice(0, 7);
-    const boxes = shown.map(line => h("span", { class: "gw-line" }, ...Array.from({ length: per }, (_, n) => {
-      const used = request.sectors.get(line * per + n)?.size || 0, first = (line * per + n) * scene.meta.sectorBytes / array.item_bytes;
-      const label = first < array.rows * array.columns ? place(scene, array.number, first) : "past the end";
-      return h("span", { class: used ? "gw-sector gw-sector-used" : "gw-sector", title: `sector from ${label}: ${used} of ${words} words wanted` },
-        used ? `${used}/${words}` : "");
-    })));
-    const moved = request.sectors.size * words, wanted = request.words.size;
-    return [h("p", {}, `Warp ${request.warp}: ${lines.length} line${lines.length > 1 ? "s" : ""} of ${scene.meta.lineBytes} bytes, ${request.sectors.size} sector${request.sectors.size > 1 ? "s" : ""}; ${wanted} of ${moved} words fetched are wanted.`),
-      h("div", { class: "gw-memory", "aria-hidden": "true" }, ...boxes, lines.length > 7 ? ` and ${lines.length - 7} more` : "")];
+    const { scene, position } = this.player;
+    const per = scene.meta.lineBytes / scene.meta.sectorBytes;
+    const lines = [...new Set([...request.sectors.keys()].map(sector => Math.floor(sector / per)))].sort(
+      (a, b) => a - b,
+    );
+    const words = scene.meta.sectorBytes / 4;
+    const array = scene.array(position);
+    const shown = lines.slice(0, 7);
+    const boxes = shown.map(line =>
+      h(
+        "span",
+        { class: "gw-line" },
+        ...Array.from({ length: per }, (_, n) => {
+          const used = request.sectors.get(line * per + n)?.size || 0;
+          const first = ((line * per + n) * scene.meta.sectorBytes) / array.item_bytes;
+          const label = first < array.rows * array.columns ? place(scene, array.number, first) : "past the end";
+          return h(
+            "span",
+            {
+              class: used ? "gw-sector gw-sector-used" : "gw-sector",
+              title: `sector from ${label}: ${used} of ${words} words wanted`,
+            },
+            used ? `${used}/${words}` : "",
+          );
+        }),
+      ),
+    );
+    const moved = request.sectors.size * words;
+    const wanted = request.words.size;
+    return [
+      h(
+        "p",
+        {},
+        `Warp ${request.warp}: ${several(lines.length, "line")} of ${scene.meta.lineBytes} bytes, ` +
+          `${several(request.sectors.size, "sector")}; ${wanted} of ${moved} words fetched are wanted.`,
+      ),
+      h(
+        "div",
+        { class: "gw-memory", "aria-hidden": "true" },
+        ...boxes,
+        lines.length > 7 ? ` and ${lines.length - 7} more` : "",
+      ),
+    ];
   }
 
   // For each bank how many different words a request wants.
   banks(request) {
-    const { scene, position } = this.player, { column } = scene, words = request.words.size;
-    const wavefronts = column.wavefronts[position], count = column.requests[position], conflicts = column.bank_conflicts[position];
-    const cost = `The step takes ${wavefronts} wavefront${wavefronts > 1 ? "s" : ""} for ${count} request${count === 1 ? "" : "s"}`;
-    return [h("p", {}, `Warp ${request.warp} wants ${words === 1 ? "one word for all lanes, a broadcast" : `${words} words; boxes: how many from each bank`}. ${cost}, ${conflicts ? `${conflicts} of them because of bank conflicts` : "no bank conflict"}.`),
-      this.bankBoxes(scene.banks(request), null, conflicts > 0)];
+    const { scene, position } = this.player;
+    const { column } = scene;
+    const words = request.words.size;
+    const wavefronts = column.wavefronts[position];
+    const count = column.requests[position];
+    const conflicts = column.bank_conflicts[position];
+    const cost = `The step takes ${several(wavefronts, "wavefront")} for ${several(count, "request")}`;
+    const where =
+      words === 1 ? "one word for all lanes, a broadcast" : `${words} words; boxes: how many from each bank`;
+    const conflict = conflicts ? `${conflicts} of them because of bank conflicts` : "no bank conflict";
+    return [
+      h("p", {}, `Warp ${request.warp} wants ${where}. ${cost}, ${conflict}.`),
+      this.bankBoxes(banksOf(scene, request), null, conflicts > 0),
+    ];
   }
 
+  // A box for each bank; to click, if `guessed` are those that the viewer has clicked.
   bankBoxes(wanted, guessed = null, conflict = false) {
-    return h("div", { class: "gw-memory" }, ...wanted.map((count, bank) => h(guessed ? "button" : "span", { class: `gw-bank ${conflict && count > 1 ? "gw-bank-conflict" : count ? "gw-bank-used" : ""} ${guessed?.has(String(bank)) ? "gw-guessed" : ""}`,
-      "data-bank": guessed ? bank : null, title: guessed ? `bank ${bank}` : `bank ${bank}: ${count} word${count === 1 ? "" : "s"}` }, count ? String(count) : guessed?.has(String(bank)) ? "?" : "")));
+    const look = count => (conflict && count > 1 ? "gw-bank-conflict" : count ? "gw-bank-used" : "");
+    const box = (count, bank) =>
+      h(
+        "span",
+        { class: `gw-bank ${look(count)}`, title: `bank ${bank}: ${several(count, "word")}` },
+        count ? String(count) : "",
+      );
+    return h("div", { class: "gw-memory" }, ...wanted.map(guessed ? (_, bank) => guessBox(bank, guessed) : box));
   }
 
   clicked(event) {
-    const { player } = this, warp = event.target.closest("[data-warp]"), lane = event.target.closest("[data-thread]");
+    const { player } = this;
+    const warp = event.target.closest("[data-warp]");
+    const lane = event.target.closest("[data-thread]");
     const bank = event.target.closest("[data-bank]");
     if (player.guesses && bank) player.guess("banks", bank.dataset.bank);
     else if (player.guesses && warp) player.guess("warps", warp.dataset.warp);
@@ -107,22 +184,43 @@ export class Traffic {
   }
 }
 
+function guessBox(bank, guessed) {
+  const on = guessed.has(String(bank));
+  return button(on ? "?" : "", `bank ${bank}`, () => {}, {
+    class: on ? "gw-bank gw-guessed" : "gw-bank",
+    "data-bank": bank,
+    "aria-pressed": String(on),
+  });
+}
+
 // The lanes of one warp in a row.
 class Warp {
   constructor(player, warp) {
     this.player = player;
     this.warp = warp;
-    const { scene, thread } = player, size = scene.meta.warp;
+    const { scene, thread } = player;
+    const size = scene.meta.warp;
     this.name = h("span", {}, `warp ${warp}`);
     this.cost = h("span", { class: "gw-cost" });
     this.lanes = Array.from({ length: size }, (_, lane) => {
-      const t = warp * size + lane, exists = t < scene.threads;
-      const title = svg("title", {}, exists ? scene.name(t) : "no thread"), sign = svg("text", { x: LANE / 2 - 0.5, y: LANE - 4 });
-      const node = svg("g", { class: "gw-lane gw-lane-none", transform: `translate(${lane * LANE} 0)`, "data-thread": exists ? t : null },
-        title, svg("rect", { width: LANE - 1, height: LANE - 1, rx: 2 }), sign);
+      const t = warp * size + lane;
+      const exists = t < scene.threads;
+      const title = svg("title", {}, exists ? scene.name(t) : "no thread");
+      const sign = svg("text", { x: LANE / 2 - 0.5, y: LANE - 4 });
+      const node = svg(
+        "g",
+        { class: "gw-lane gw-lane-none", transform: `translate(${lane * LANE} 0)`, "data-thread": exists ? t : null },
+        title,
+        svg("rect", { width: LANE - 1, height: LANE - 1, rx: 2 }),
+        sign,
+      );
       return { t, node, title, sign, followed: t === thread, state: exists ? "" : "none" };
     });
-    this.picture = svg("svg", { width: size * LANE, height: LANE, role: "img" }, this.lanes.map(lane => lane.node));
+    this.picture = svg(
+      "svg",
+      { width: size * LANE, height: LANE, role: "img" },
+      this.lanes.map(lane => lane.node),
+    );
     this.node = h("div", { class: "gw-warp", "data-warp": warp }, this.name, this.picture, this.cost);
   }
 
@@ -131,7 +229,8 @@ class Warp {
     let active = 0;
     for (const lane of this.lanes) {
       if (lane.state === "none") continue;
-      const state = scene.takesPart(position, lane.t) && !waiting.has(lane.t) ? "active" : waiting.has(lane.t) ? "waits" : "idle";
+      const state =
+        scene.takesPart(position, lane.t) && !waiting.has(lane.t) ? "active" : waiting.has(lane.t) ? "waits" : "idle";
       active += state === "active";
       if (state === lane.state) continue;
       lane.state = state;
