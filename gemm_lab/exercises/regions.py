@@ -60,10 +60,10 @@ def _stub(line: str) -> list[str]:
     return [indent + stub] if stub else []
 
 
-def region(solution: str, stub: str, mark: str = "#") -> str:
-    """A region with markers, for a text that starts at its indentation."""
-    indent = re.match(r"\s*", solution)[0]
-    return f"{indent}{mark} {BEGIN} {stub.strip()}".rstrip() + f"\n{solution}\n{indent}{mark} {END}"
+def region(solution: str, stub: str, comment: str = "") -> str:
+    """A region with markers, for a text that starts at its indentation; `comment` begins one where # does not."""
+    indent = re.match(r"\s*", solution)[0] + comment
+    return f"{indent}{BEGIN} {stub.strip()}".rstrip() + f"\n{solution}\n{indent}{END}"
 
 
 def planted(text: str, right: str, wrong: str) -> str:
@@ -73,7 +73,7 @@ def planted(text: str, right: str, wrong: str) -> str:
     if len(places) != 1:
         raise ValueError(f"{right!r} is in {len(places)} lines; a planted bug takes the place of one")
     line = lines[places[0]]
-    lines[places[0]] = region(line, line.replace(right, wrong), "//")
+    lines[places[0]] = region(line, line.replace(right, wrong), "// ")
     return "\n".join(lines)
 
 

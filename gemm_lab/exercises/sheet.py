@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from dataclasses import replace
 from html import escape
 
 from gemm_lab.exercises import sheets
+from gemm_lab.exercises.answers import read_answer
 from gemm_lab.exercises.assignment import PUBLIC
 from gemm_lab.exercises.feedback import Feedback, NotPassed
 from gemm_lab.tables import html_table
@@ -25,7 +29,9 @@ class Sheet:
 
     def check(self, task: str, answer) -> Feedback:
         """Judge an answer; what is displayed says what is wrong and what helps. Never raises for an answer."""
-        return self.assignment[task].check(answer, self.numbers)
+        feedback = self.assignment[task].check(answer, self.numbers)
+        fault = unreadable_cell(task) if feedback.passed else ""
+        return replace(feedback, message=f"But the grader cannot read the cell: {fault}.") if fault else feedback
 
     def grade(self, task: str, answer, seed: str = PUBLIC) -> Feedback:
         """As `check`, on hidden sizes, too; raises NotPassed where the answer is not right. For hidden tests."""
@@ -46,6 +52,18 @@ class Sheet:
     def _repr_html_(self) -> str:
         rows = [(name, value, self.assignment.meaning.get(name, "")) for name, value in self.shown.items()]
         return html_table(("name", "this sheet", ""), rows, repr(self).partition(";")[0])
+
+
+def unreadable_cell(name: str) -> str:
+    """Why the grader could not read the last cell of this session that set `name`; empty if it can, or there is none."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    cells = shell.user_ns.get("In", []) if shell else []
+    source = next((text for text in reversed(cells) if re.search(rf"^{name}\s*(:.*)?=(?!=)", text, re.MULTILINE)), "")
+    try:
+        read_answer(source, name)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 class Text:
