@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from gemm_lab.exercises import regions
-from gemm_lab.exercises.assignment import PUBLIC, Assignment
+from gemm_lab.exercises.assignment import Assignment
 from gemm_lab.exercises.function_tasks import Function
 from gemm_lab.exercises.kernel_tasks import Kernel
 from gemm_lab.exercises.tasks import Numbers, Task
@@ -25,7 +25,7 @@ def sources(assignment: Assignment, seed: str | None) -> dict[str, str]:
     cells = {"setup": setup(assignment, shown, form)}
     for task in assignment.tasks:
         cells[task.name] = answer(task, numbers)
-        cells[f"check-{task.name}"] = check(task, seed)
+        cells[f"check-{task.name}"] = check(task)
     return cells
 
 
@@ -50,11 +50,10 @@ def answer(task: Task, numbers: Numbers) -> str:
     return regions.region(f"{task.name} = {task.solution(numbers)}", f"{task.name} = None    # {task.asked}")
 
 
-def check(task: Task, seed: str | None) -> str:
+def check(task: Task) -> str:
     """The cell of the check: for the student on the sizes that the sheet shows, for the grader on hidden ones, too."""
-    secret = "" if seed in (None, PUBLIC) else f', seed="{seed}"'
     return "\n".join([f'sheet.check("{task.name}", {task.name})', regions.BEGIN_HIDDEN,
-                      f'sheet.grade("{task.name}", {task.name}{secret})', regions.END_HIDDEN])
+                      f'sheet.grade("{task.name}", {task.name})', regions.END_HIDDEN])
 
 
 def filled(text: str, shown: Mapping[str, object]) -> str:

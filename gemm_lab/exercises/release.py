@@ -44,9 +44,13 @@ def released(source: dict) -> dict:
         cell["source"] = student_source(cell, name)
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
-        if cell["metadata"].get("nbgrader", {}).get("locked"):
-            cell["metadata"] |= {"deletable": False, "editable": False}
+        cell["metadata"] |= lock(cell["metadata"].get("nbgrader", {}))
     return result
+
+
+def lock(role: dict) -> dict:
+    """What JupyterLab is told: nobody deletes a cell that is graded, or edits one that is not for answers."""
+    return {"deletable": False, **({"editable": False} if role["locked"] else {})} if role else {}
 
 
 def student_source(cell: dict, name: str) -> str:
@@ -73,7 +77,11 @@ def write_release(source: Path, out: Path, seed: str | None = None, solutions: b
 
 CONFIG = '''"""nbgrader's settings for GEMM Lab: `nbgrader generate_assignment 02`, and so on, in this folder."""
 
+import os
+
 from gemm_lab.exercises.nbgrader import configure
+
+os.environ["GEMM_LAB_SEED"] = {seed!r}  # of the hidden sizes; students should not know it
 
 c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "gemm-lab"
@@ -81,8 +89,8 @@ configure(c)
 '''
 
 
-def write_config(course: Path) -> None:
+def write_config(course: Path, seed: str) -> None:
     """Write nbgrader's settings for a course, unless it has some."""
     path = course / "nbgrader_config.py"
     if not path.exists():
-        path.write_text(CONFIG, encoding="utf-8")
+        path.write_text(CONFIG.format(seed=seed), encoding="utf-8")

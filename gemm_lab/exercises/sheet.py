@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from dataclasses import replace
@@ -33,12 +34,14 @@ class Sheet:
         fault = unreadable_cell(task) if feedback.passed else ""
         return replace(feedback, message=f"But the grader cannot read the cell: {fault}.") if fault else feedback
 
-    def grade(self, task: str, answer, seed: str = PUBLIC) -> Feedback:
-        """As `check`, on hidden sizes, too; raises NotPassed where the answer is not right. For hidden tests."""
-        feedback = self.assignment[task].check(answer, self.numbers, seed)
+    def grade(self, task: str, answer) -> None:
+        """As `check`, on hidden sizes, too; raises NotPassed where the answer is not right. For hidden tests.
+
+        The seed of the hidden sizes is in the variable GEMM_LAB_SEED of the grader's environment, and in no notebook.
+        """
+        feedback = self.assignment[task].check(answer, self.numbers, os.environ.get("GEMM_LAB_SEED", PUBLIC))
         if not feedback.passed:
             raise NotPassed(feedback.report())
-        return feedback
 
     def show(self, task: str) -> Text:
         """The given text of a task, with line numbers if it is CUDA."""

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from gemm_lab.exercises import release, sheets
+from gemm_lab.exercises.assignment import PUBLIC
 from gemm_lab.grading import reports, sandbox
 from gemm_lab.grading.limits import Limits
 from gemm_lab.grading.pool import Result, score_all
@@ -35,7 +36,7 @@ def release_command(options) -> int:
     for source in sources:
         print(release_one(source, options))
     if options.nbgrader:
-        release.write_config(options.nbgrader)
+        release.write_config(options.nbgrader, options.seed or PUBLIC)
     return 0
 
 
