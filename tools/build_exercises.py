@@ -1,7 +1,7 @@
 """Bring the instructor's notebooks up to date with the assignments, run them, and release them: `make exercises`.
 
-Prose is written in notebooks/instructor; the cells that follow from an assignment (gemm_lab/exercises/cells.py) and what
-nbgrader wants to know of a cell are filled in here, then every notebook is run and its student version written.
+Prose is written in notebooks/instructor; the cells that follow from an assignment (gemm_lab/exercises/cells.py) and
+what nbgrader wants to know of a cell are filled in here, then every notebook is run and its student version written.
 """
 
 from __future__ import annotations

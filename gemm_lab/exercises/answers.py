@@ -16,7 +16,8 @@ from gemm_lab.exercises.expressions import Unreadable, value_of
 
 LONGEST_CELL = 100_000      # characters
 MOST_ITEMS = 1000           # of a collection
-READABLE = ("the grader takes literal answers out of the cell and runs nothing: a number, arithmetic, a text in quotes, a "
+READABLE = ("the grader takes literal answers out of the cell and runs nothing: a number, arithmetic, a text in "
+            "quotes, a "
             "list, or a kernel such as gl.SharedTiling(TILE=16)")
 
 

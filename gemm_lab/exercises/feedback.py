@@ -1,7 +1,7 @@
 """What a check says to the student: right or not, of which kind the mistake is, and a sentence that helps.
 
-A message never holds the answer. `kinds` are for the instructor's statistics: the findings of `gl.check`, or the name of
-a misconception.
+A message never holds the answer. `kinds` are for the instructor's statistics: the findings of `gl.check`, or the name
+of a misconception.
 """
 
 from __future__ import annotations

@@ -57,7 +57,8 @@ class Function(Task):
             if _same(got[:shown], [mistake.answer(numbers, n) for n in self.inputs]):
                 return wrong(self.name, mistake.kind, mistake.message)
         if _same(got[:shown], want[:shown]):
-            return wrong(self.name, "hard-coded", "It is right for the numbers that the exercise shows and wrong for others.")
+            return wrong(self.name, "hard-coded", "It is right for the numbers that the exercise shows and wrong for "
+                                                  "others.")
         n = next(n for n in range(shown) if not _same(got[n:n + 1], want[n:n + 1]))
         return wrong(self.name, "wrong", f"For {inputs[n]} it returns {str(got[n])[:MOST_CHARACTERS]}. {self.hint}")
 

@@ -1,7 +1,8 @@
 """Tasks whose answer is a CUDA kernel, a tile, or an order of warps: all are run in the emulator.
 
-The answer to a kernel task is CUDA text and nothing else: what the student's Python computed cannot get into C. It is run on
-ragged sizes, and with a seed on hidden ones, so that a kernel for one size fails; what it prints is not looked at.
+The answer to a kernel task is CUDA text and nothing else: what the student's Python computed cannot get into C. It is
+run on ragged sizes, and with a seed on hidden ones, so that a kernel for one size fails; what it prints is not looked
+at.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ LONGEST_SOURCE = 20_000     # characters
 _CONDITIONAL = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(?:if|el|endif|include|import|embed|define)", re.MULTILINE)
 
 HINTS = {
-    "race": "The result depends on an order of the threads that nothing fixes. Between the two lines a barrier is missing.",
-    "uninitialized": "Something is read that nobody wrote: does every thread bring its share, and zeros beyond an edge?",
+    "race": "The result depends on an order of the threads that nothing fixes. Between the two lines a barrier is "
+            "missing.",
+    "uninitialized": "Something is read that nobody wrote: does every thread bring its share, and zeros beyond an "
+                     "edge?",
     "out-of-bounds": "An index leaves its array: which test keeps the threads beyond an edge away?",
     "barrier-divergence": "Every thread of a block must come to every __syncthreads(): let nobody return before it.",
     "misaligned": "A wide access must begin at a multiple of its size; a row of a matrix does so at some sizes only.",

@@ -1,7 +1,7 @@
 """The exercises under nbgrader's own commands. This module alone imports nbgrader, which is the extra `instructor`.
 
-nbgrader would put its Python stub into CUDA texts. `configure` replaces the step that clears solutions by one that knows
-this course's regions, so that `nbgrader generate_assignment` writes what `gemm-lab release` writes.
+nbgrader would put its Python stub into CUDA texts. `configure` replaces the step that clears solutions by one that
+knows this course's regions, so that `nbgrader generate_assignment` writes what `gemm-lab release` writes.
 """
 
 from __future__ import annotations

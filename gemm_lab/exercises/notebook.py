@@ -12,7 +12,8 @@ MOST_BYTES = 20_000_000     # of a notebook file
 def read(path: Path) -> dict:
     """The notebook in a file; ValueError where there is none."""
     if path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes; a notebook of exercises has at most {MOST_BYTES:,}")
+        raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes; a notebook of exercises has at most "
+                         f"{MOST_BYTES:,}")
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

@@ -20,7 +20,8 @@ def lesson_of(path: Path) -> str:
     """The lesson that a notebook's name begins with: "02" of 02_shared_tiling.ipynb. ValueError for other names."""
     lesson = path.name[:2]
     if lesson not in sheets.LESSONS:
-        raise ValueError(f"{path.name} belongs to no assignment: its name must begin with one of {', '.join(sheets.LESSONS)}")
+        raise ValueError(f"{path.name} belongs to no assignment: its name must begin with one of "
+                         f"{', '.join(sheets.LESSONS)}")
     return lesson
 
 
@@ -61,7 +62,8 @@ def student_source(cell: dict, name: str) -> str:
     if regions.BEGIN in text and not role.get("solution"):
         raise ValueError(f"the cell {name!r} holds a solution and is not marked as a cell for answers")
     if role.get("solution") and regions.BEGIN not in text:
-        raise ValueError(f"the cell {name!r} is for answers and has no solution between {regions.BEGIN} and {regions.END}")
+        raise ValueError(f"the cell {name!r} is for answers and has no solution between {regions.BEGIN} and "
+                         f"{regions.END}")
     return regions.stripped(text)
 
 

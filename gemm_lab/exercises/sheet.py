@@ -49,8 +49,9 @@ class Sheet:
 
     def __repr__(self) -> str:
         names = ", ".join(f"{name} = {value}" for name, value in self.shown.items())
-        points = sum(task.points for task in self.assignment.tasks)
-        return f"Exercise {self.assignment.lesson}: {len(self.assignment.tasks)} tasks checked here, {points} points; {names}"
+        tasks = self.assignment.tasks
+        points = sum(task.points for task in tasks)
+        return f"Exercise {self.assignment.lesson}: {len(tasks)} tasks checked here, {points} points; {names}"
 
     def _repr_html_(self) -> str:
         rows = [(name, value, self.assignment.meaning.get(name, "")) for name, value in self.shown.items()]
@@ -58,7 +59,7 @@ class Sheet:
 
 
 def unreadable_cell(name: str) -> str:
-    """Why the grader could not read the last cell of this session that set `name`; empty if it can, or there is none."""
+    """Why the grader could not read the last cell of this session that set `name`; empty if it can."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     cells = shell.user_ns.get("In", []) if shell else []
     source = next((text for text in reversed(cells) if re.search(rf"^{name}\s*(:.*)?=(?!=)", text, re.MULTILINE)), "")

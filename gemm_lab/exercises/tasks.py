@@ -1,8 +1,8 @@
 """Tasks: what is asked, how an answer is judged, and which misconceptions are known by name.
 
 A task knows nothing of notebooks. `check(answer, numbers)` takes an answer as it comes, from a student's kernel or from
-the reader of cells, and the sheet's numbers (`Numbers`), and never raises for an answer. Paper tasks are here; tasks whose
-answer is a CUDA kernel are in kernel_tasks.py.
+the reader of cells, and the sheet's numbers (`Numbers`), and never raises for an answer. Paper tasks are here; tasks
+whose answer is a CUDA kernel are in kernel_tasks.py.
 """
 
 from __future__ import annotations
@@ -236,7 +236,8 @@ class Grid(Task):
         M, N = sizes[few if few is not None else next(n for n, g in enumerate(got) if g != want[n])]
         if few is not None:
             return wrong(self.name, "too-few-blocks", f"At M={M}, N={N} some elements of C belong to no block.")
-        return wrong(self.name, "too-many-blocks", f"At M={M}, N={N} some blocks have nothing to do. That is not wrong, "
+        return wrong(self.name, "too-many-blocks", f"At M={M}, N={N} some blocks have nothing to do. That is not "
+                                                   f"wrong, "
                      "and it is not needed: round up, and no further.")
 
 

@@ -17,7 +17,8 @@ from gemm_lab.grading.submissions import find
 def add_release(commands) -> None:
     sub = commands.add_parser(
         "release", help="write the students' version of the exercises",
-        description="Takes the solutions and hidden tests out of the instructor's notebooks. With --seed the sheets get "
+        description="Takes the solutions and hidden tests out of the instructor's notebooks. With --seed the sheets "
+                    "get "
                     "other numbers, tiles and planted bugs, so that published answers are wrong for them.")
     sub.add_argument("source", type=Path, nargs="*", help=f"instructor's notebooks (default: all of {release.SOURCES})")
     sub.add_argument("--out", type=Path, help=f"folder to write to (default: {release.RELEASED}; needed with --seed)")
@@ -30,7 +31,8 @@ def add_release(commands) -> None:
 def release_command(options) -> int:
     sources = options.source or sorted(release.SOURCES.glob("[0-9]*.ipynb"))
     if not sources:
-        raise ValueError(f"there is no notebook in {release.SOURCES}: run this in a copy of the repository, or name notebooks")
+        raise ValueError(f"there is no notebook in {release.SOURCES}: run this in a copy of the repository, or name "
+                         f"notebooks")
     if options.seed is not None and not (options.out or options.nbgrader):
         raise ValueError("a release with --seed needs --out FOLDER or --nbgrader COURSE: it is not the public one")
     for source in sources:
@@ -43,7 +45,8 @@ def release_command(options) -> int:
 def release_one(source: Path, options) -> Path:
     """Release one notebook where the options say, and return the path that was written."""
     if options.nbgrader:
-        return release.write_release(source, options.nbgrader / "source" / release.lesson_of(source), options.seed, True)
+        return release.write_release(source, options.nbgrader / "source" / release.lesson_of(source), options.seed,
+                                     True)
     return release.write_release(source, options.out or release.RELEASED, options.seed)
 
 
@@ -53,12 +56,16 @@ def add_grade(commands) -> None:
         description="Scores FOLDER/STUDENT/…/02_….ipynb. Notebooks are read, not executed: answers are taken out as "
                     "text, CUDA is compiled and emulated. Python functions are run in bubblewrap.")
     sub.add_argument("folder", type=Path)
-    sub.add_argument("--out", type=Path, required=True, help="folder for scores.csv, items.csv, class.html and students/")
+    sub.add_argument("--out", type=Path, required=True, help="folder for scores.csv, items.csv, class.html and "
+                                                             "students/")
     sub.add_argument("--seed", help="the seed of the release; none for the public version")
     sub.add_argument("--lesson", action="append", choices=sheets.LESSONS, help="grade these lessons only (repeatable)")
-    sub.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="submissions at a time (default: all processors)")
-    sub.add_argument("--task-seconds", type=int, default=Limits.task_seconds, help="processor time for a task (default: %(default)s)")
-    sub.add_argument("--memory-gb", type=float, default=Limits.memory_gb, help="for a submission (default: %(default)s)")
+    sub.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="submissions at a time (default: all "
+                                                                           "processors)")
+    sub.add_argument("--task-seconds", type=int, default=Limits.task_seconds, help="processor time for a task "
+                                                                                   "(default: %(default)s)")
+    sub.add_argument("--memory-gb", type=float, default=Limits.memory_gb, help="for a submission (default: "
+                                                                               "%(default)s)")
     sub.set_defaults(run=grade_command)
 
 
@@ -82,4 +89,5 @@ def grade_command(options) -> int:
 def tell(result: Result) -> None:
     """One line for a graded submission."""
     it = result.submission
-    print(f"{result.seconds:5.1f} s  {it.lesson}  {result.score:2d} of {result.most}  {it.student}  {result.note}".rstrip(), flush=True)
+    points = f"{result.score:2d} of {result.most}"
+    print(f"{result.seconds:5.1f} s  {it.lesson}  {points}  {it.student}  {result.note}".rstrip(), flush=True)

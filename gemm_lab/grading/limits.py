@@ -12,14 +12,14 @@ FILE_BYTES = 64 * 2**20     # the largest file that such a process may write
 
 @dataclass(frozen=True)
 class Limits:
-    """task_seconds: processor time for one task; memory_gb: address space; wall_seconds: for a process that only waits."""
+    """Processor time for one task, address space for a process."""
 
     task_seconds: int = 4
     memory_gb: float = 3.0
 
     @property
     def wall_seconds(self) -> float:
-        """On a busy machine a task gets less than a processor, so the clock is patient."""
+        """For a process that only waits. On a busy machine a task gets less than a processor, so it is long."""
         return 10.0 * self.task_seconds
 
 

@@ -67,8 +67,10 @@ def score(submission: Submission, seed: str | None, limits: Limits) -> Result:
         with Scorer(submission, seed, left, limits) as scorer:
             at_work = follow(scorer, result, limits)
         if at_work:
-            result.feedback[at_work] = wrong(at_work, "stopped", "The check of this answer was stopped: it took more time "
-                                             f"than {limits.task_seconds} s or more memory than {limits.memory_gb:g} GB.")
+            result.feedback[at_work] = wrong(at_work, "stopped", "The check of this answer was stopped: it took more "
+                                                                 "time "
+                                             f"than {limits.task_seconds} s or more memory than {limits.memory_gb:g} "
+                                             f"GB.")
         elif len(result.feedback) == 0 and not result.note:
             result.note = "the notebook could not be read within the limits of time and memory"
         left = [name for name in left if name not in result.feedback]
@@ -108,12 +110,14 @@ class Scorer:
 
     def __enter__(self) -> Scorer:
         self.folder = tempfile.TemporaryDirectory(prefix="gemm-lab-grade-")
-        env = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(PACKAGE), "HOME": self.folder.name, "LANG": "C.UTF-8",
+        env = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(PACKAGE), "HOME": self.folder.name,
+               "LANG": "C.UTF-8",
                "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "CUDA_VISIBLE_DEVICES": ""}
         env |= {name: value for name, value in os.environ.items() if name == "GEMM_LAB_EMULATOR"}
         command = [sys.executable, "-P", "-s", "-m", "gemm_lab.grading.scoring"]
         self.process = subprocess.Popen(
-            sandbox.shut_in(command, Path(self.folder.name)), cwd=self.folder.name, env=env, preexec_fn=limited(self.limits),
+            sandbox.shut_in(command, Path(self.folder.name)), cwd=self.folder.name, env=env,
+            preexec_fn=limited(self.limits),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
         self.answer(self.job)
         return self

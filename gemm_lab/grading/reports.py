@@ -1,6 +1,7 @@
 """What is written about graded submissions: scores.csv, items.csv, class.html, and a page for each student and lesson.
 
-Reports speak of the student's own text and lines. Hidden sizes and model answers are not in them: a `Feedback` has neither.
+Reports speak of the student's own text and lines. Hidden sizes and model answers are not in them: a `Feedback` has
+neither.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
-table {{ border-collapse: collapse; }} th, td {{ padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ccc; }}
-pre {{ white-space: pre-wrap; background: #f4f4f4; padding: .6rem; }}
+table {{ border-collapse: collapse; }} th, td {{ padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ccc;
+}} pre {{ white-space: pre-wrap; background: #f4f4f4; padding: .6rem; }}
 mark {{ background: #f9d9a8; }}
 </style>
 <h1>{title}</h1>
@@ -105,7 +106,8 @@ def write_items(found: Iterable[Item], path: Path) -> None:
         writer.writerow(["lesson", "task", "students", "answered", "passed", "kind", "count"])
         for item in found:
             for kind, count in item.kinds or (("", 0),):
-                writer.writerow([item.lesson, item.task, item.students, item.answered, item.passed, harmless(kind), count])
+                writer.writerow([item.lesson, item.task, item.students, item.answered, item.passed, harmless(kind),
+                                 count])
 
 
 def class_page(results: Sequence[Result], found: Sequence[Item]) -> str:
@@ -122,7 +124,7 @@ def class_page(results: Sequence[Result], found: Sequence[Item]) -> str:
 # --- a student
 
 def student_page(result: Result) -> str:
-    """The page for one student and lesson: each task with its points, what was found, and the lines that it is about."""
+    """The page for one student and lesson: each task with its points, and what was found in which lines."""
     assignment = sheets.assignment(result.submission.lesson)
     parts = [f"<p>{escape(result.submission.student)}: {result.score} of {result.most} points for the tasks that are "
              "scored by the computer.</p>"]

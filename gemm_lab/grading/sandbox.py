@@ -1,7 +1,8 @@
 """Bubblewrap: processes that see a read-only system, a folder of their own, and no network.
 
-`shut_in` wraps the grader's own process, which reads hostile data. `run_function` runs a student's Python function; there
-the course is not to be seen at all, nor any other file of this machine than Python, NumPy and the system's libraries.
+`shut_in` wraps the grader's own process, which reads hostile data. `run_function` runs a student's Python function;
+there the course is not to be seen at all, nor any other file of this machine than Python, NumPy and the system's
+libraries.
 """
 
 from __future__ import annotations

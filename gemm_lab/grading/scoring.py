@@ -66,7 +66,8 @@ def judge(task: Task, source: str, numbers: Numbers, secret: str) -> Feedback:
     if not source.strip():
         return wrong(task.name, "not-answered", "The cell of this task is empty, or it is not in the notebook.")
     try:
-        answer = function_outputs(task, source, secret) if isinstance(task, Function) else read_answer(source, task.name)
+        answer = function_outputs(task, source, secret) if isinstance(task, Function) else read_answer(source,
+                                                                                                       task.name)
     except Unreadable as error:
         return wrong(task.name, "unreadable", f"{str(error)[:1].upper()}{str(error)[1:]}.")
     return task.check(answer, numbers, secret)

@@ -30,7 +30,8 @@ FLOPS = Formula(
     mistakes=(
         Mistake("square-only", lambda s: "2*N**3" if s.unit != "FMAs" else "N**3",
                 "It holds for square matrices only. How many elements has C, and how many products does one take?"),
-        Mistake("adds-one-less", "M*N*(2*K - 1)", "The sum starts at 0, so each product takes an addition. (On paper one "
+        Mistake("adds-one-less", "M*N*(2*K - 1)", "The sum starts at 0, so each product takes an addition. (On paper "
+                                                  "one "
                 "could save the first; a kernel does not.)"),
         Mistake("elements", "M*K + K*N + M*N", "These are elements of the matrices. What is asked is work: products."),
         Mistake("per-element", lambda s: "2*K" if s.unit != "FMAs" else "K", "That is for one element of C."),
@@ -50,7 +51,8 @@ DATA = Formula(
         Mistake("c-read-or-not", lambda s: "4*(M*K + K*N + 2*M*N)" if s.beta == "0" else "4*(M*K + K*N + M*N)",
                 "Look at C again: is it only written, or also read, at this beta?"),
         Mistake("c-left-out", "4*(M*K + K*N)", "The result must move, too."),
-        Mistake("elements-squared", "12*N**2", "It holds for square matrices only: write each matrix with its own sizes."),
+        Mistake("elements-squared", "12*N**2", "It holds for square matrices only: write each matrix with its own "
+                                               "sizes."),
         Mistake("three-n-squared", "3*N**2", "3N² are elements of square matrices; asked are bytes, for any sizes."),
         Mistake("what-threads-read", "8*M*N*K", "This is what the threads of the obvious kernel ask for. Here every "
                 "element moves once.")),
@@ -73,15 +75,18 @@ def per_byte(s: Numbers) -> float:
 RIDGE = Number(
     name="ridge", points=3, asked=NUMBER, truth=ridge_size, tolerance=0.02,
     solution=lambda s: f"6 * {gl.gpus[s.gpu].peak_fp32_tflops * 1000:.0f} / {gl.gpus[s.gpu].dram_gbs:g}",
-    units={1e3: "off by a thousand: TFLOPS and GB/s differ by it", 1e-3: "off by a thousand: TFLOPS and GB/s differ by it"},
+    units={1e3: "off by a thousand: TFLOPS and GB/s differ by it", 1e-3: "off by a thousand: TFLOPS and GB/s differ by "
+                                                                         "it"},
     mistakes=(
-        Mistake("intensity-is-n", per_byte, "That is the FLOP per byte at which the GPU balances. From which N on does a "
+        Mistake("intensity-is-n", per_byte, "That is the FLOP per byte at which the GPU balances. From which N on does "
+                                            "a "
                 "multiplication have that many? Its intensity is not N."),
         Mistake("words-for-bytes", lambda s: 1.5 * per_byte(s), "3N² are elements; how many bytes are they?"),
         Mistake("fma-for-flop", lambda s: 12 * per_byte(s), "The peak counts an FMA as two operations; so must N³."),
         Mistake("one-matrix", lambda s: 2 * per_byte(s), "That moves one matrix. There are three."),
         Mistake("two-matrices", lambda s: 4 * per_byte(s), "That moves two matrices. There are three."),
-        Mistake("upside-down", lambda s: 6 / per_byte(s), "Bandwidth over peak says how many bytes go with an operation; "
+        Mistake("upside-down", lambda s: 6 / per_byte(s), "Bandwidth over peak says how many bytes go with an "
+                                                          "operation; "
                 "turn it round.")),
     hint="Set the intensity 2N³ / 12N² equal to the FLOP that the GPU can do per byte.")
 
@@ -99,9 +104,11 @@ TIME = Number(
     solution=lambda s: repr(round(max(compute_us(s), move_us(s)), 3)),
     units={1e-3: "milliseconds", 1e3: "nanoseconds", 1e-6: "seconds"},
     mistakes=(
-        Mistake("the-shorter-one", lambda s: min(compute_us(s), move_us(s)), "Both must be done, and the longer of the two "
+        Mistake("the-shorter-one", lambda s: min(compute_us(s), move_us(s)), "Both must be done, and the longer of the "
+                                                                             "two "
                 "sets the time. Which is it on this side of the ridge?"),
-        Mistake("sum", lambda s: compute_us(s) + move_us(s), "A GPU moves data and computes at the same time: \"at least\" "
+        Mistake("sum", lambda s: compute_us(s) + move_us(s), "A GPU moves data and computes at the same time: \"at "
+                                                             "least\" "
                 "is the longer of the two, not their sum."),
         Mistake("elements-for-bytes", lambda s: move_us(s) / WORD, "3n² are elements; each is 4 bytes."),
         Mistake("one-matrix", lambda s: move_us(s) / 3, "That moves one matrix. There are three."),
@@ -116,7 +123,8 @@ ASKED = (
     ("how many words does each source line read?", True, ""),
     ("do two threads write to the same place without a barrier?", True, ""),
     ("how many 32-byte sectors does global memory deliver to the SMs?", True, ""),
-    ("how many microseconds does the kernel take on an H200?", False, "The emulator counts what the instructions do and "
+    ("how many microseconds does the kernel take on an H200?", False, "The emulator counts what the instructions do "
+                                                                      "and "
      "knows nothing of how long they take."),
     ("which of two kernels is faster?", False, "Counts can explain a speed; which kernel is faster is a measurement."),
     ("how often does a load find its word in L1?", False, "Caches are not modelled, L1 no more than L2."),
@@ -158,7 +166,8 @@ def scaled(s: Numbers) -> str:
 SCALED = Kernel(
     name="scaled", points=4, text=scaled, repairs=1, sizes=((5, 3, 19), (33, 40, 7), (20, 35, 33)),
     like=lambda s: gl.Naive().with_source(cuda("element.cu"), entry="scaled"), solution=scaled,
-    advice={"wrong-values": "Compare what the line stores with alpha*A*B + beta*C, once for beta = 0 and once for another "
+    advice={"wrong-values": "Compare what the line stores with alpha*A*B + beta*C, once for beta = 0 and once for "
+                            "another "
             "beta. Where beta is 0, C may hold anything, NaN included."})
 
 ASSIGNMENT = Assignment(
@@ -168,4 +177,5 @@ ASSIGNMENT = Assignment(
             "gpu,n": (("RTX 3090", 64), ("RTX 4090", 128), ("A100 SXM 40 GB", 32), ("L4", 128), ("RTX 3090", 4096),
                       ("RTX 4090", 2048), ("L4", 2048))},
     forms={"questions": 9, "names": 4, "bug": 4},
-    meaning={"unit": "in task 1", "beta": "in task 2", "gpu": "the GPU of tasks 3 and 4: see gl.gpus", "n": "M = N = K in task 4"})
+    meaning={"unit": "in task 1", "beta": "in task 2", "gpu": "the GPU of tasks 3 and 4: see gl.gpus",
+             "n": "M = N = K in task 4"})

@@ -1,4 +1,4 @@
-"""Exercises for lesson 01: words and wavefronts on paper, a line to find, a grid, a guard, and a kernel of one's own."""
+"""Exercises for lesson 01: words and wavefronts on paper, a line to find, a grid, a guard, and a kernel."""
 
 from __future__ import annotations
 
@@ -65,15 +65,20 @@ W = Number(
     name="w", points=3, asked="a number, or arithmetic such as 3 * 2 + 4", truth=lambda s: wavefronts(s.order, s.bx),
     solution=w_solution, units={32: "counted for each lane", 0.5: "the average of the two loads; w has both of them"},
     mistakes=(
-        Mistake("other-order", lambda s: 32 // rows_of_a_warp(s) + 1, "That is the other order. Which way do the 32 lanes of "
+        Mistake("other-order", lambda s: 32 // rows_of_a_warp(s) + 1, "That is the other order. Which way do the 32 "
+                                                                      "lanes of "
                 "a warp go through C, and how many rows of it do they touch?"),
         Mistake("only-a", rows_of_a_warp, "That is the load of A. The load of B takes the pipe's time, too."),
-        Mistake("words", 64, "These are the words that 32 lanes ask for. A wavefront brings all that lies in one line."),
-        Mistake("coalesced", lambda s: 2 if rows_of_a_warp(s) != 1 else None, "Two wavefronts are right for a warp that lies "
+        Mistake("words", 64,
+                "These are the words that 32 lanes ask for. A wavefront brings all that lies in one line."),
+        Mistake("coalesced", lambda s: 2 if rows_of_a_warp(s) != 1 else None, "Two wavefronts are right for a warp "
+                                                                              "that lies "
                 "in one row of C. This block is narrower, or lies the other way."),
-        Mistake("b-for-each-row", lambda s: 2 * rows_of_a_warp(s) if rows_of_a_warp(s) > 1 else None, "The rows of a warp "
+        Mistake("b-for-each-row", lambda s: 2 * rows_of_a_warp(s) if rows_of_a_warp(s) > 1 else None,
+                "The rows of a warp "
                 "share the line of B: the same columns, and the same k.")),
-    hint="Write down row and column of C for lanes 0 to 31. How many rows of A do they read from, and how many lines of B?")
+    hint="Write down row and column of C for lanes 0 to 31. How many rows of A do they read from, and how many lines "
+         "of B?")
 
 # --- the cap
 
@@ -91,10 +96,12 @@ CAP = Number(
         Mistake("times-w", lambda s: cap(s) * s.wavefronts**2, "More wavefronts for an FMA mean fewer FMAs, not more."),
         Mistake("fma-for-flop", lambda s: cap(s) / 2, "A warp-FMA is 32 multiplications and 32 additions."),
         Mistake("one-lane", lambda s: cap(s) / 32, "That counts one lane. A warp-FMA has 32."),
-        Mistake("peak", lambda s: gl.gpus[s.gpu].peak_fp32_tflops / s.wavefronts, "The peak over w: that would hold if an "
+        Mistake("peak", lambda s: gl.gpus[s.gpu].peak_fp32_tflops / s.wavefronts, "The peak over w: that would hold if "
+                                                                                  "an "
                 "SM passed as many wavefronts in a clock as it issues FMAs."),
         Mistake("w-forgotten", lambda s: cap(s) * s.wavefronts, "That is the cap for w = 1.")),
-    hint="Per clock, an SM of this GPU passes gl.gpus[gpu].wavefronts_per_clk_per_sm wavefronts; w of them make one warp-FMA "
+    hint="Per clock, an SM of this GPU passes gl.gpus[gpu].wavefronts_per_clk_per_sm wavefronts; w of them make one "
+         "warp-FMA "
          "of 64 FLOP.")
 
 # --- a line to find
@@ -114,7 +121,8 @@ INNOCENT = (
     ("for (int k", "loop", "the loop takes each of the K products once."),
     ("acc +=", "product", "row after row, A is K long and B is N long: this line says so."),
     ("float *c", "address", "C has N elements in a row: this line says so."),
-    ("*c = beta", "epilogue", "what is stored is right, at beta = 0 and elsewhere. Where is it stored, and what is acc?"),
+    ("*c = beta", "epilogue", "what is stored is right, at beta = 0 and elsewhere. Where is it stored, and what is "
+                              "acc?"),
     ("__global__", "signature", "this is the signature that all kernels of the course have."),
     ("}", "brace", "a closing brace."))
 
@@ -159,7 +167,8 @@ GUARD = Kernel(
     name="guard", points=3, text=guard_text, repairs=1, sizes=((5, 3, 19), (17, 33, 7), (40, 9, 20), (16, 16, 16)),
     like=lambda s: gl.Naive(block=(16, 16)).with_source(cuda("element.cu"), entry="guard"), solution=guard_text,
     advice={"out-of-bounds": "A thread beyond an edge got through. For which row and col shall a thread do nothing?",
-            "wrong-values": "Some thread that has an element of C was sent away. For which row and col shall a thread work?"})
+            "wrong-values": "Some thread that has an element of C was sent away. For which row and col shall a thread "
+                            "work?"})
 
 # --- a kernel of one's own
 
@@ -174,7 +183,7 @@ def flat_grid(s: Numbers):
 
 
 def flat_budget(s: Numbers, M: int, N: int, K: int) -> dict[str, float]:
-    """A warp of 32 neighbours lies in few rows, so it touches few lines of A, and of B; a warp down a column does not."""
+    """A warp of 32 neighbours lies in few rows, so it touches few lines of A and of B."""
     warps = blocks_along(M * N, 32) + 5
     lines = 2 * (31 // N + 2) + 2
     return {"global_load_words": 2 * M * N * K, "global_load_wavefronts": lines * warps * K}
@@ -183,9 +192,11 @@ def flat_budget(s: Numbers, M: int, N: int, K: int) -> dict[str, float]:
 FLAT = Kernel(
     name="flat", points=6, text=lambda s: cuda(FLATS[s.flat]), like=flat_grid, budgets=flat_budget,
     solution=lambda s: cuda(FLATS[s.flat]), sizes=((1, 1, 1), (5, 3, 19), (37, 41, 7), (7, 120, 9)),
-    advice={"global_load_wavefronts": "Right, and slow: do the lanes of a warp have neighbours in a row of C, or in a column?",
+    advice={"global_load_wavefronts": "Right, and slow: do the lanes of a warp have neighbours in a row of C, or in a "
+                                      "column?",
             "global_load_words": "Right, and it reads more than 2K words for an element.",
-            "wrong-values": "Which row and column has element t, if a row has N elements? And does every element have a thread?",
+            "wrong-values": "Which row and column has element t, if a row has N elements? And does every element have "
+                            "a thread?",
             "out-of-bounds": "The last block has more threads than there are elements left."},
     hint="An element of C is computed exactly once.")
 

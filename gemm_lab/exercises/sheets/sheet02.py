@@ -1,4 +1,4 @@
-"""Exercises for lesson 02: words of a rectangular tile, banks, races to find, to provoke and to mend, and two kernels."""
+"""Exercises for lesson 02: words of a rectangular tile, banks, races to find, to show and to mend, two kernels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ TILE_WORDS = Formula(
         Mistake("width-and-height-exchanged", "ceil(N/TY)*M*K + ceil(M/TX)*K*N", "Which size of the tile says how many "
                 "threads share a word of A: those along a row, or those down a column?"),
         Mistake("naive", "2*M*N*K", "That is the naive kernel, in which nobody shares."),
-        Mistake("shared-words", "2*ceil(M/TY)*ceil(N/TX)*TX*TY*K", "These are the words that the threads take from the tiles; "
+        Mistake("shared-words", "2*ceil(M/TY)*ceil(N/TX)*TX*TY*K", "These are the words that the threads take from the "
+                                                                   "tiles; "
                 "asked are those from global memory."),
         Mistake("least", "M*K + K*N", "That is every element once, as if one block did everything."),
         Mistake("one-size", "ceil(N/TX)*M*K + ceil(M/TX)*K*N", "The tile is no square: rows of blocks are TY high."),
@@ -61,22 +62,29 @@ COLUMN = Function(
     truth=lambda s, width: wavefronts(s.lanes, width), solution=column_solution,
     inputs=(32, 33, 34, 36, 40), hidden=(35, 38, 44, 48, 64, 80),
     mistakes=(
-        Mistake("only-multiples", lambda s, width: s.lanes if width % 32 == 0 else 1, "Width 32 is not the only bad one. Write "
+        Mistake("only-multiples", lambda s, width: s.lanes if width % 32 == 0 else 1, "Width 32 is not the only bad "
+                                                                                      "one. Write "
                 "the banks of the first lanes for width 40."),
         Mistake("always-free", lambda s, width: 1, "Lanes that go down a column do not lie side by side."),
-        Mistake("always-32", lambda s, width: 32, "That holds if all lanes meet in one bank. For which widths do they?"),
-        Mistake("remainder", lambda s, width: width % 32, "The remainder says how far the bank moves from lane to lane; how "
+        Mistake("always-32", lambda s, width: 32,
+                "That holds if all lanes meet in one bank. For which widths do they?"),
+        Mistake("remainder", lambda s, width: width % 32, "The remainder says how far the bank moves from lane to "
+                                                          "lane; how "
                 "many lanes come back to the same bank?"),
-        Mistake("banks-for-lanes", lambda s, width: len({w % 32 for w in column_words(s.lanes, width)}), "That is how many "
+        Mistake("banks-for-lanes", lambda s, width: len({w % 32 for w in column_words(s.lanes, width)}),
+                "That is how many "
                 "banks are hit. Wavefronts are what the busiest of them must do."),
-        Mistake("other-shape", lambda s, width: gcd(width, 32) if s.lanes != 32 else gcd(width, 16), "How many lanes go down "
+        Mistake("other-shape", lambda s, width: gcd(width, 32) if s.lanes != 32 else gcd(width, 16),
+                "How many lanes go down "
                 "one column, and how many columns are there? A bank number is a remainder by 32.")),
-    hint="Lane i stores to word i % lanes * width + i // lanes. Which bank is that, and how many lanes share the busiest one?")
+    hint="Lane i stores to word i % lanes * width + i // lanes. Which bank is that, and how many lanes share the "
+         "busiest one?")
 
 # --- a race to find
 
 NAMES = ({}, {"tx": "x", "ty": "y", "acc": "sum"}, {"row": "i", "col": "j", "acc": "dot"}, {"As": "At", "Bs": "Bt"})
-FIRST, SECOND = "        __syncthreads();  // before anyone reads the tiles", "        __syncthreads();  // before anyone overwrites them"
+FIRST = "        __syncthreads();  // before anyone reads the tiles"
+SECOND = "        __syncthreads();  // before anyone overwrites them"
 STORE_A, STORE_B, PRODUCT = "As[ty][tx] =", "Bs[ty][tx] =", "acc +="
 
 
@@ -93,7 +101,8 @@ def race_text(s: Numbers) -> str:
     text = cuda("tiled.cu").replace("void tiled", "void race")
     if s.race == 0:
         return renamed(moved(text, STORE_B, FIRST), NAMES[s.names])
-    apart = text.replace(", col =", ";\n    const int col =")      # so that no line has its number of the public version
+    # One line more, so that none has its number of the public version.
+    apart = text.replace(", col =", ";\n    const int col =")
     return renamed(moved(apart, STORE_A if s.race == 1 else SECOND, FIRST), NAMES[s.names])
 
 
@@ -104,9 +113,11 @@ def race_lines(s: Numbers) -> list[str]:
 
 def race_notes(s: Numbers):
     notes = (("__syncthreads", "barrier", "a barrier does not race. Which accesses does it fail to keep apart?"),
-             (STORE_A, "wrong-tile", "follow this tile from its store to its reads: is there a barrier on the way, also from "
+             (STORE_A, "wrong-tile", "follow this tile from its store to its reads: is there a barrier on the way, "
+                                     "also from "
               "the reads to the next store?"),
-             (STORE_B, "wrong-tile", "follow this tile from its store to its reads: is there a barrier on the way, also from "
+             (STORE_B, "wrong-tile", "follow this tile from its store to its reads: is there a barrier on the way, "
+                                     "also from "
               "the reads to the next store?"),
              ("*c =", "own-element", "every thread has an element of C of its own."),
              ("float acc", "own-register", "every thread has its own; nobody else can touch it."),
@@ -116,13 +127,15 @@ def race_notes(s: Numbers):
 
 
 RACE = Lines(
-    name="race", points=3, asked="numbers of lines, such as {3, 14}", text=race_text, truth=race_lines, notes=race_notes,
+    name="race", points=3, asked="numbers of lines, such as {3, 14}", text=race_text, truth=race_lines,
+    notes=race_notes,
     solution=lambda s: "{" + ", ".join(map(str, sorted(RACE.wanted(s)))) + "}",
     hint="A race takes two accesses to one word of shared memory with no barrier between them, one of them a store.")
 
 # --- a race to provoke
 
-RELAYS = ((2, "second"), (1, "second"), (1, "first"), (2, "first"))    # the warp that loads, the barrier that is missing
+# The warp that loads, and the barrier that is missing.
+RELAYS = ((2, "second"), (1, "second"), (1, "first"), (2, "first"))
 
 
 def relay_text(s: Numbers) -> str:
@@ -166,7 +179,8 @@ def mend_text(s: Numbers) -> str:
 MEND = Kernel(
     name="mend", points=3, text=mend_text, repairs=1, sizes=((5, 3, 19), (16, 16, 32), (35, 40, 19), (20, 17, 70)),
     like=lambda s: gl.SharedTiling(TILE=16).with_source(cuda("tiled.cu"), entry="mend"), solution=mend_text,
-    advice={"wrong-values": "Which products are missing from the sum, or are in it and should not be? Try K = 19 in your head: "
+    advice={"wrong-values": "Which products are missing from the sum, or are in it and should not be? Try K = 19 in "
+                            "your head: "
             "one full step and 3 more."})
 
 # --- kernels of one's own
@@ -190,7 +204,8 @@ def rect_budget(s: Numbers, M: int, N: int, K: int) -> dict[str, float]:
 
 
 TILED_ADVICE = {
-    "global_load_words": "The values are right, and more is read from global memory than the tiles need: each word of A and B "
+    "global_load_words": "The values are right, and more is read from global memory than the tiles need: each word of "
+                         "A and B "
                          "shall come to a block once.",
     "shared_load_words": "The values are right, and more is read from the tiles than 2 words for each product.",
     "wrong-values": "Does every word of both tiles come from its place in A and B, with zeros beyond an edge?"}
@@ -200,7 +215,7 @@ RECT = Kernel(name="rect", points=5, text=rect_text, like=rect_like, budgets=rec
 
 
 def turn_text(s: Numbers) -> str:
-    """T = 16 needs 2 unused floats in a row, T = 32 one and T = 8 four: the rows of a warp's piece must miss each other."""
+    """T = 16 needs 2 unused floats in a row, T = 32 one and T = 8 four, or rows of a warp's piece meet in a bank."""
     spare = {16: 2, 32: 1, 8: 4}[s.T]
     return cuda("turn.cu").replace("T = 16", f"T = {s.T}").replace("WIDTH = T + 2", f"WIDTH = T + {spare}")
 
@@ -212,9 +227,11 @@ def turn_budget(s: Numbers, M: int, N: int, K: int) -> dict[str, float]:
 
 
 TURN = Kernel(
-    name="turn", points=5, text=turn_text, like=lambda s: gl.SharedTiling(TILE=s.T).with_source(cuda("turn.cu"), entry="turn"),
+    name="turn", points=5, text=turn_text, like=lambda s: gl.SharedTiling(TILE=s.T).with_source(cuda("turn.cu"),
+                                                                                                entry="turn"),
     budgets=turn_budget, solution=turn_text, sizes=((5, 3, 19), (33, 40, 19), (32, 32, 64)),
-    advice={"shared_store_wavefronts": "Right, with bank conflicts in a store: write down the banks of the 32 lanes of a warp. "
+    advice={"shared_store_wavefronts": "Right, with bank conflicts in a store: write down the banks of the 32 lanes of "
+                                       "a warp. "
             "How many rows of A does it hold?",
             "wrong-values": "As is read as As[k][row in the block]: is it stored so?"})
 
