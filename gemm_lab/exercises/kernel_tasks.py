@@ -26,8 +26,8 @@ LONGEST_SOURCE = 20_000     # characters
 _CONDITIONAL = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(?:if|el|endif|include|import|embed|define)", re.MULTILINE)
 
 HINTS = {
-    "race": "The result depends on an order of the threads that nothing fixes. Between the two lines a barrier is "
-            "missing.",
+    "race": "The result depends on an order of the threads that nothing fixes: two of them meet in one place, and no "
+            "barrier lies between.",
     "uninitialized": "Something is read that nobody wrote: does every thread bring its share, and zeros beyond an "
                      "edge?",
     "out-of-bounds": "An index leaves its array: which test keeps the threads beyond an edge away?",
@@ -122,8 +122,9 @@ class Kernel(Task):
         return Feedback(self.name, False, f"{self._advice(verdict)}\n\n{report}", kinds, tuple(sorted(verdict.lines)))
 
     def _advice(self, verdict: Verdict) -> str:
-        budget = next((f.message.split()[0] for f in verdict.failures if f.kind == "over-budget"), "")
-        keys = [budget, *(f.kind for f in verdict.failures)]
+        keys = [f.kind for f in verdict.failures if f.kind != "over-budget"]
+        if not keys:    # a budget's advice may then say that the values are right
+            keys = [name for f in verdict.failures for name in (f.message.split()[0], f.kind)]
         return next((text for key in keys for text in (self.advice.get(key), HINTS.get(key)) if text), self.hint)
 
 

@@ -58,7 +58,7 @@ class Task:
 
     def check(self, answer, numbers: Numbers, seed: str | None = None) -> Feedback:
         """Judge an answer; with a `seed` also on hidden sizes, which the message does not name."""
-        if answer is None or answer == "":
+        if answer is None or type(answer) is str and not answer.strip():
             return wrong(self.name, "not-answered", f"Asked for: {self.asked}.")
         try:
             return self.judge(answer, numbers, seed)

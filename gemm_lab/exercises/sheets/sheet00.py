@@ -12,7 +12,7 @@ from gemm_lab.exercises.sheets import cuda, renamed
 from gemm_lab.exercises.tasks import Formula, Mistake, Number, Numbers, Statements
 
 FORMULA = "a formula in M, N and K, in quotes, such as \"M*N + K\""
-NUMBER = "a number, or arithmetic such as 12 * 96**2 / 320"
+NUMBER = "a number, or arithmetic such as 2 * 10**3 / 7"
 
 # --- operations and bytes
 

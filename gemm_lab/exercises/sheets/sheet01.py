@@ -62,7 +62,7 @@ def w_solution(s: Numbers) -> str:
 
 
 W = Number(
-    name="w", points=3, asked="a number, or arithmetic such as 3 * 2 + 4", truth=lambda s: wavefronts(s.order, s.bx),
+    name="w", points=3, asked="a number, or arithmetic such as 7 * 60 / 4", truth=lambda s: wavefronts(s.order, s.bx),
     solution=w_solution, units={32: "counted for each lane", 0.5: "the average of the two loads; w has both of them"},
     mistakes=(
         Mistake("other-order", lambda s: 32 // rows_of_a_warp(s) + 1, "That is the other order. Which way do the 32 "
@@ -197,7 +197,9 @@ FLAT = Kernel(
             "global_load_words": "Right, and it reads more than 2K words for an element.",
             "wrong-values": "Which row and column has element t, if a row has N elements? And does every element have "
                             "a thread?",
-            "out-of-bounds": "The last block has more threads than there are elements left."},
+            "race": "Two threads have the same element; each is computed exactly once.",
+            "out-of-bounds": "An index leaves its array. Is every row below M and every column below N, and what do "
+            "the threads of the last block do that have no element?"},
     hint="An element of C is computed exactly once.")
 
 ASSIGNMENT = Assignment(

@@ -99,7 +99,7 @@ class Pipe(Choice):
 
 
 PIPE = Pipe(
-    name="pipe", points=3, asked="\"DRAM\", \"L2\", \"load/store pipe\" or \"arithmetic\"",
+    name="pipe", points=3, asked="one of \"DRAM\", \"L2\", \"load/store pipe\", \"arithmetic\"",
     truth=lambda s: max(seconds(s), key=seconds(s).get), solution=lambda s: f'"{PIPE.truth(s)}"',
     options={
         "DRAM": "Divide the bytes from DRAM by its bandwidth: something else takes longer.",
@@ -115,7 +115,7 @@ DEFECTS = (     # right, wrong
     ("if (row < M && col0 + col < N)", "if (row0 + first < M && col0 + col < N)"),
     ("threadIdx.x / BN * TM;", "threadIdx.x / BN;"),
     ("As[first + r][k] * b", "As[first * TM + r][k] * b"),
-    ("float acc[TM] = {0.0f};", "float acc[TM];"))
+    ("acc[r] += As", "acc[r] = As"))
 
 
 def repair_text(s: Numbers) -> str:
@@ -175,7 +175,7 @@ def wide_budget(s: Numbers, M: int, N: int, K: int) -> dict[str, float]:
 WIDE = Kernel(
     name="wide", points=6, text=lambda s: cuda(("wide_b.cu", "wide_a.cu")[s.wide]), like=wide_like, budgets=wide_budget,
     solution=lambda s: cuda(("wide_b.cu", "wide_a.cu")[s.wide]),
-    sizes=((5, 3, 19), (33, 40, 20), (20, 68, 12), (18, 66, 22)),
+    sizes=((5, 3, 19), (20, 66, 12), (33, 40, 19), (9, 68, 22)),
     advice={"global_load_requests": "Right, with more load instructions than needed: where the rows begin at multiples "
                                     "of 16 "
             "bytes, one float4 brings four words.",
