@@ -69,19 +69,30 @@ def student_source(cell: dict, name: str) -> str:
 
 def write_release(source: Path, out: Path, seed: str | None = None, solutions: bool = False) -> Path:
     """Write the student's version of one notebook into the folder `out`, or the varied source; returns its path."""
-    varied_source = varied(notebook.read(source), sheets.assignment(lesson_of(source)), seed)
+    assignment = sheets.assignment(lesson_of(source))
+    varied_source = varied(notebook.read(source), assignment, seed)
     out.mkdir(parents=True, exist_ok=True)
-    target = out / source.name
+    target, text = out / source.name, notebook.text(varied_source if solutions else released(varied_source))
+    if target.exists() and target.read_text(encoding="utf-8") != text and (solutions or worked_in(target)):
+        raise ValueError(f"{target} is there and somebody has worked in it: move it away first")
     partial = target.with_suffix(".partial")
-    partial.write_text(notebook.text(varied_source if solutions else released(varied_source)), encoding="utf-8")
+    partial.write_text(text, encoding="utf-8")
     return partial.replace(target)
+
+
+def worked_in(path: Path) -> bool:
+    """Whether a cell of a student's notebook was run."""
+    return any(cell.get("execution_count") or cell.get("outputs") for cell in notebook.read(path)["cells"])
 
 
 CONFIG = '''"""nbgrader's settings for GEMM Lab: `nbgrader generate_assignment 02`, and so on, in this folder."""
 
 import os
 
-from gemm_lab.exercises.nbgrader import configure
+try:
+    from gemm_lab.exercises.nbgrader import configure
+except ImportError as error:    # nbgrader would go on without these settings
+    raise SystemExit(f"nbgrader does not find GEMM Lab, which must be in the same environment: {{error}}")
 
 os.environ["GEMM_LAB_SEED"] = {seed!r}  # of the hidden sizes; students should not know it
 
