@@ -85,7 +85,7 @@ $(STAMP): $(LOCKS) pyproject.toml | .tools/uv-$(UV_VERSION)
 # The course itself comes in by a path file: it is built by packages that only .venv has.
 $(NBGRADER)/ready: requirements-instructor.lock | .tools/uv-$(UV_VERSION)
 	@$(UV) venv --quiet --clear --python $(PYTHON) $(NBGRADER)
-	@VIRTUAL_ENV=$(CURDIR)/$(NBGRADER) $(UV) pip sync --quiet --require-hashes $<
+	@VIRTUAL_ENV=$(CURDIR)/$(NBGRADER) $(UV) pip sync --quiet --compile-bytecode --require-hashes $<
 	@echo "$(CURDIR)" | tee "$$(echo $(NBGRADER)/lib/python3.*/site-packages)/gemm-lab.pth" > $@
 
 .tools/uv-$(UV_VERSION):

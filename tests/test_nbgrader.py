@@ -32,7 +32,7 @@ def course(tmp_path_factory) -> Path:
 
 def nbgrader(folder: Path, *words: str) -> None:
     """Run one of nbgrader's commands in a course, with Jupyter's folders apart from the user's."""
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL"))}
     env |= {f"JUPYTER_{what}_DIR": str(folder / ".jupyter" / what) for what in ("CONFIG", "DATA", "RUNTIME")}
     env |= {"PATH": f"{BIN}{os.pathsep}{env['PATH']}", "IPYTHONDIR": str(folder / ".ipython")}
     done = subprocess.run([BIN / "nbgrader", *words], cwd=folder, env=env, capture_output=True, text=True)

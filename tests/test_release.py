@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from pathlib import Path
@@ -92,6 +93,19 @@ def test_points_are_those_of_the_assignment_and_essays_are_marked_by_hand(source
         essays = {name: graded.pop(name) for name in list(graded) if name.startswith("essay-")}
         assert graded == {f"check-{task.name}": task.points for task in assignment.tasks} and len(essays) == 1
         assert {mark.grade_id for mark in marks if mark.solution} == {t.name for t in assignment.tasks} | set(essays)
+
+
+@pytest.mark.parametrize("source, student", BOTH)
+def test_an_untouched_notebook_runs_from_top_to_bottom_and_asks_for_every_answer(source, student):
+    names, shown = {}, []
+    for cell in nbformat.read(student, as_version=4).cells:
+        if cell.cell_type == "code":
+            *body, last = ast.parse(cell.source).body
+            if not isinstance(last, ast.Expr):
+                body, last = [*body, last], ast.Expr(ast.Constant(None))
+            exec(compile(ast.Module(body, []), cell.id, "exec"), names)
+            shown.append(repr(eval(compile(ast.Expression(last.value), cell.id, "eval"), names)))
+    assert sum(": not answered." in text for text in shown) == len(sheets.assignment(release.lesson_of(source)).tasks)
 
 
 # --- seeds

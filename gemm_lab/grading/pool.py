@@ -146,5 +146,5 @@ class Scorer:
                 return
 
     def _more(self) -> bytes:
-        ready, _, _ = select.select([self.process.stdout], [], [], self.limits.wall_seconds)
+        ready, _, _ = select.select([self.process.stdout], [], [], self.limits.silent_seconds)
         return os.read(self.process.stdout.fileno(), 65536) if ready else b""

@@ -66,7 +66,7 @@ def run_function(source: str, name: str, inputs: Sequence[int], limits: Limits) 
         return Outputs(fault="it was not run: bubblewrap (bwrap) is not installed on the grading machine")
     job = json.dumps({"source": source, "name": name, "inputs": list(inputs)})
     try:
-        done = subprocess.run(_alone(), input=job, capture_output=True, text=True, timeout=limits.wall_seconds,
+        done = subprocess.run(_alone(), input=job, capture_output=True, text=True, timeout=limits.function_seconds,
                               env={}, preexec_fn=limited(limits))
     except subprocess.TimeoutExpired:
         return Outputs(fault="it took too long")
