@@ -101,10 +101,11 @@ def test_an_untouched_notebook_runs_from_top_to_bottom_and_asks_for_every_answer
     for cell in nbformat.read(student, as_version=4).cells:
         if cell.cell_type == "code":
             *body, last = ast.parse(cell.source).body
-            if not isinstance(last, ast.Expr):
-                body, last = [*body, last], ast.Expr(ast.Constant(None))
             exec(compile(ast.Module(body, []), cell.id, "exec"), names)
-            shown.append(repr(eval(compile(ast.Expression(last.value), cell.id, "eval"), names)))
+            if isinstance(last, ast.Expr):
+                shown.append(repr(eval(compile(ast.Expression(last.value), cell.id, "eval"), names)))
+            else:
+                exec(compile(ast.Module([last], []), cell.id, "exec"), names)
     assert sum(": not answered." in text for text in shown) == len(sheets.assignment(release.lesson_of(source)).tasks)
 
 

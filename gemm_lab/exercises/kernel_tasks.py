@@ -76,7 +76,7 @@ class Kernel(Task):
     def _untouched(self, text: str, numbers: Numbers) -> Feedback | None:
         if regions.same_code(text) != regions.same_code(self.student_text(numbers)):
             return None
-        todo = " ".join(stub.removeprefix("#error").strip() for stub in regions.stubs(self.text(numbers)))
+        todo = "; ".join(stub.removeprefix("#error").strip(' "') for stub in regions.stubs(self.text(numbers))) + "."
         if self.repairs is not None:
             todo = f"Repair the kernel: {self.repairs} line{'s' * (self.repairs > 1)}."
         return wrong(self.name, "not-answered", todo)

@@ -36,7 +36,8 @@ class Student:
         check = self.cell(f"check-{name}")
         before = check.locator(".jp-InputPrompt").inner_text()
         self.page.keyboard.press("Shift+Enter")
-        self.page.wait_for_function(RAN, arg=[check.locator(".jp-InputPrompt").element_handle(), before], timeout=60_000)
+        prompt = check.locator(".jp-InputPrompt").element_handle()
+        self.page.wait_for_function(RAN, arg=[prompt, before], timeout=60_000)
         return check.locator(".jp-OutputArea-output").inner_text()
 
     def source(self, name: str) -> str:
