@@ -66,8 +66,8 @@ def changed_lessons() -> list[str]:
 def skip_changed_lessons(items) -> None:
     """A lesson that was worked in is not tested: its outputs are the student's."""
     for name in changed_lessons():
-        why = (f"{name}.ipynb is not as it came; `make reset LESSON={name[:2]}` brings it back and keeps your copy "
-               "(CI=1 make test tests it as it is)")
+        cure = "" if "-" in name else f"; `make reset LESSON={name[:2]}` brings it back and keeps your copy"
+        why = f"{name.replace('-', '/')}.ipynb is not as it came{cure} (CI=1 make test tests it as it is)"
         for item in items:
             if item.path == ROOT / "notebooks" / f"{name}.ipynb" or f"[{name}" in item.name:
                 item.add_marker(pytest.mark.skip(reason=why))

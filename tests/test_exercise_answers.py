@@ -128,7 +128,8 @@ def test_a_bug_is_planted_in_one_line():
 
 @pytest.mark.parametrize("answer, changed", [
     ("int a;  // mine\n\n  NEW\n int   b;\nint c;", None), ("int a; NEW int b; int c;", None),
-    ("int a;\nint d;\nint c;", "int b;"), ("int b;\nNEW\nint a;\nint c;", "int a;"), ("int a;\nint b;", "int c;")])
+    ("int a;\nint d;\nint c;", "int b;"), ("int a; // \\\nint b;\nint c;", "int b;"),
+    ("int b;\nNEW\nint a;\nint c;", "int a;"), ("int a;\nint b;", "int c;")])
 def test_a_changed_skeleton_is_found(answer, changed):
     assert regions.first_changed(answer, ["int a;", "int b;\nint c;"]) == changed
 

@@ -338,7 +338,8 @@ def test_printing_that_it_is_right_does_not_help(assignment, task):
 
 @pytest.mark.parametrize("line", ["#include <cuda_runtime.h>", "# include \"solution.cu\"", "%:include <x>",
                                   "#/**/include <x>",
-                                  "#inc\\\nlude <x>", "#if 0", "#define row 0", "#ifdef X", "??=include <x>"])
+                                  "#inc\\\nlude <x>", "#if 0", "#define row 0", "#ifdef X", "??=include <x>",
+                                  'auto s = R"(x)";', "#inc\\ \nlude <x>"])
 def test_the_preprocessor_brings_nothing_in(line):
     assignment = sheets.assignment("01")
     for name in ("flat", "guard"):

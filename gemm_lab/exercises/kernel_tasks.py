@@ -23,7 +23,9 @@ from gemm_lab.kernels import CudaGemm, GemmKernel
 
 SIZES = ((5, 3, 19), (35, 79, 19), (64, 64, 64), (37, 70, 45))
 LONGEST_SOURCE = 20_000     # characters
-_CONDITIONAL = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(?:if|el|endif|include|import|embed|define)", re.MULTILINE)
+# What could bring other text in, or take the skeleton out.
+_FOREIGN = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(?:if|el|endif|include|import|embed|define)|\b(?:u8|[uUL])?R\"",
+                      re.MULTILINE)
 
 HINTS = {
     "race": "The result depends on an order of the threads that nothing fixes: two of them meet in one place, and no "
@@ -83,8 +85,8 @@ class Kernel(Task):
 
     def _beyond_the_task(self, text: str, numbers: Numbers) -> Feedback | None:
         """What may not be done, whether or not the kernel is right."""
-        if _CONDITIONAL.search(re.sub(r"\\\r?\n", "", re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL))):
-            return wrong(self.name, "preprocessor", "Write it without #include, #define and #if.")
+        if _FOREIGN.search(re.sub(r"/\*.*?\*/", " ", regions.spliced(text), flags=re.DOTALL)):
+            return wrong(self.name, "preprocessor", "Write it without #include, #define, #if and raw strings.")
         if self.repairs is None:
             changed = regions.first_changed(text, regions.fixed(self.text(numbers)))
             return changed and wrong(self.name, "skeleton-changed", "A line of the skeleton was changed or moved: "

@@ -79,7 +79,12 @@ def planted(text: str, right: str, wrong: str) -> str:
 
 def same_code(text: str) -> str:
     """CUDA text without comments and spaces: what two versions are compared by."""
-    return re.sub(r"\s+", "", _COMMENT.sub("", text))
+    return re.sub(r"\s+", "", _COMMENT.sub("", spliced(text)))
+
+
+def spliced(text: str) -> str:
+    """The text as the compiler takes it: a backslash at the end of a line joins it with the next one."""
+    return re.sub(r"\\[ \t]*\r?\n", "", text)
 
 
 def first_changed(answer: str, pieces: list[str]) -> str | None:
