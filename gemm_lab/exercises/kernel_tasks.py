@@ -109,7 +109,7 @@ class Kernel(Task):
                 except ValueError as error:     # the entry: renamed, no template any more
                     return wrong(self.name, "no-kernel", f"{str(error)[:1].upper()}{str(error)[1:]}.")
                 if not verdict.passed:
-                    return self._failed(verdict, hidden)
+                    return self._failed(verdict, hidden, "M={}, N={}, K={}, beta=0".format(*size))
         return right(self.name)
 
     def _budgets(self, numbers: Numbers, size: tuple[int, int, int], hidden: bool) -> dict[str, float]:
@@ -118,9 +118,11 @@ class Kernel(Task):
         return {name: limit for name, limit in limits.items()
                 if name not in RESOURCES or size == self.sizes[-1] and not hidden}
 
-    def _failed(self, verdict: Verdict, hidden: bool) -> Feedback:
+    def _failed(self, verdict: Verdict, hidden: bool, size: str) -> Feedback:
         kinds = tuple(sorted(verdict.kinds))
         report = _without_sizes(verdict) if hidden else verdict.report().partition("\n")[2].strip("\n")
+        if kinds == ("over-budget",) and not hidden:
+            report += f"\n    counted at {size}"
         return Feedback(self.name, False, f"{self._advice(verdict)}\n\n{report}", kinds, tuple(sorted(verdict.lines)))
 
     def _advice(self, verdict: Verdict) -> str:
