@@ -35,6 +35,7 @@ _NAMES = {
     "guesses": "guess plot_guesses Guess",
     "plots": "plot_reads plot_roofline plot_tflops plot_law plot_hierarchy",
     "widgets": "explore_tiles visualize visualize_compare",
+    "exercises": "Sheet",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(_HOME)

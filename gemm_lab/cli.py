@@ -41,6 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_status(commands)
     add_check(commands)
     add_bench(commands)
+    add_instructor(commands)
     return parser
 
 
@@ -193,6 +194,14 @@ def add_bench(commands) -> None:
     sub = commands.add_parser("bench", help="time every kernel and cuBLAS on this machine's GPU, and write a record")
     add_arguments(sub)
     sub.set_defaults(run=bench_command)
+
+
+# --- release, grade
+
+def add_instructor(commands) -> None:
+    from gemm_lab.grading.command import add_grade, add_release
+    add_release(commands)
+    add_grade(commands)
 
 
 if __name__ == "__main__":

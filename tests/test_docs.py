@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -47,7 +48,8 @@ def test_the_command_lines_of_gemm_lab_are_valid():
     assert len(lines) >= 3
     for line in lines:
         words = line.split()
-        build_parser().parse_args(words if len(words) > 1 or words[0] != "check" else ["check", "file.cu"])
+        whole = {"check": ["check", "file.cu"], "grade": ["grade", "folder", "--out", "out"]}
+        build_parser().parse_args(words if len(words) > 1 else whole.get(words[0], words))
 
 
 NAMED = set(re.findall(r"`([\w./-]*[./][\w./-]*)`", README)) - {".venv", ".cu", "my_01_naive.ipynb"}
@@ -70,11 +72,38 @@ def test_the_percentages_are_the_recorded_ones():
     assert f"it reaches {percent['Naive(coalesced=True)']:.0f} %" in README
 
 
+# --- the instructor's guide
+
+GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
+
+
+def test_the_guides_commands_exist():
+    from gemm_lab.cli import build_parser
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    assert {"setup", "nbgrader", "exercises"} <= set(re.findall(r"^make ([a-z-]+)$", GUIDE, re.M)) <= targets
+    lines = re.findall(r"gemm-lab ((?:release|grade)[^`\n]*)", GUIDE)
+    assert len(lines) > 5
+    for line in lines:
+        if line.startswith("release") or "--out" in line:
+            build_parser().parse_args(shlex.split(line))
+
+
+def test_the_guide_lists_the_assignments_with_their_points():
+    from gemm_lab.exercises import sheets
+    listed = re.findall(r"^\| (\d\d) ([^|]+) \|[^|]+\| \d+ \| (\d+) \+ (\d+) \|", GUIDE, re.M)
+    essays = {path.name[:2]: cell.metadata.nbgrader.points
+              for path in sorted((ROOT / "notebooks" / "instructor").glob("*.ipynb"))
+              for cell in nbformat.read(path, as_version=4).cells if cell.get("id", "").startswith("essay-")}
+    assignments = [sheets.assignment(lesson) for lesson in sheets.LESSONS]
+    points = [str(sum(task.points for task in a.tasks)) for a in assignments]
+    assert listed == [(a.lesson, a.title, p, str(essays[a.lesson])) for a, p in zip(assignments, points, strict=True)]
+
+
 # --- links
 
 def texts() -> list:
     """(name, folder, Markdown text) of the README and of the prose of each lesson."""
-    found = [pytest.param(ROOT, README, id="README")]
+    found = [pytest.param(ROOT, README, id="README"), pytest.param(ROOT / "docs", GUIDE, id="instructors")]
     for path in lessons():
         prose = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
         found.append(pytest.param(path.parent, "\n".join(prose), id=path.stem))

@@ -11,9 +11,11 @@ import nbformat
 import pytest
 
 from tools import build_notebooks
+from tools.build_exercises import instructor_notebooks
 from tools.lessons import lessons
 
 LESSONS = [pytest.param(path, id=path.stem) for path in lessons()]
+LESSONS += [pytest.param(path, id=f"instructor-{path.stem}") for path in instructor_notebooks()]
 MAX_BYTES = 1_000_000
 TAGS = {"nbval-ignore-output", "raises-exception"}  # never nbval-skip: an untested cell
 FOLDER = re.compile(r"(?<![\w.:/])/(?:home|root|tmp|usr|opt|var|mnt|Users|private)/\w|[A-Z]:\\Users")

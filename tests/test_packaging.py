@@ -24,7 +24,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = {name: [Requirement(r) for r in words] for name, words in PROJECT["optional-dependencies"].items()}
 BASE = [Requirement(r) for r in PROJECT["dependencies"]]
 NEEDS = BASE + EXTRAS["lab"] + EXTRAS["fast"] + EXTRAS["dev"]
-LOCKS = ("requirements.lock", "requirements-cuda12.lock", "requirements-cuda13.lock")
+LOCKS = ("requirements.lock", "requirements-cuda12.lock", "requirements-cuda13.lock", "requirements-instructor.lock")
 
 
 def locked(name: str) -> dict[str, set[str]]:
@@ -48,7 +48,8 @@ def test_a_lock_names_no_host_and_pins_every_entry_by_hash(name):
 
 
 @pytest.mark.parametrize("name, needs", [(LOCKS[0], NEEDS), (LOCKS[1], BASE + EXTRAS["cuda12"]),
-                                         (LOCKS[2], BASE + EXTRAS["cuda13"])])
+                                         (LOCKS[2], BASE + EXTRAS["cuda13"]),
+                                         (LOCKS[3], BASE + EXTRAS["instructor"])])
 def test_a_lock_satisfies_pyproject(name, needs):
     versions = locked(name)
     for need in needs:
@@ -58,6 +59,12 @@ def test_a_lock_satisfies_pyproject(name, needs):
 
 def test_cupy_and_nbgrader_stay_out_of_the_common_lock():
     assert not [name for name in locked(LOCKS[0]) if name.startswith(("cupy", "nbgrader"))]
+
+
+def test_the_instructors_lock_changes_no_common_version():
+    common, versions = locked(LOCKS[0]), locked(LOCKS[3])
+    assert "nbgrader" in versions and not [name for name in versions if name.startswith("cupy")]
+    assert {p: v for p, v in versions.items() if p in common} == {p: common[p] for p in versions if p in common}
 
 
 @pytest.mark.parametrize("name, cupy", [(LOCKS[1], "cupy-cuda12x"), (LOCKS[2], "cupy-cuda13x")])

@@ -80,6 +80,11 @@ def test_cuda_installs_both_locks_together_and_is_remembered(fresh):
     assert locks_of(fresh, "test", "CUDA=12") == [common, cuda12]
 
 
+def test_the_second_environment_comes_with_the_tests_and_not_with_the_lessons(fresh):
+    assert ".venv-nbgrader" not in planned(fresh, "lab")
+    assert ".venv-nbgrader" in planned(fresh, "test") and "requirements-instructor.lock" in planned(fresh, "nbgrader")
+
+
 @pytest.fixture
 def ready(fresh):
     """The same folder after set-up."""

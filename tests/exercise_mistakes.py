@@ -1,0 +1,139 @@
+"""Plausible wrong answers to tasks whose misconceptions are not listed in the task itself, with what each must be told.
+
+A kernel is given by edits of the model answer, other answers as they are: (answer, kind of the mistake, a piece of the
+message). They belong to the public version of the exercises.
+"""
+
+from __future__ import annotations
+
+EXIT_EARLY = ("if (row >= M || col >= N) return;", "")
+
+WRONG = {
+    "00": {
+        "emulator": [
+            ("abce", "believes: how many microseconds does the kernel take on an H200?", "how long they take"),
+            ("acde", "believes: how often does a load find its word in L1?", "not modelled"),
+            ("acef", "believes: which of two kernels is faster?", "a measurement"),
+            ("ac", "too-few", "1 more"), ("e", "too-few", "2 more"), ("xyz", "unreadable", "letters")],
+        "scaled": [
+            ([("beta == 0.0f ? alpha * acc :", "beta == 0.0f ? acc :")], "wrong-values", "beta = 0"),
+            ([("beta == 0.0f ? alpha * acc : alpha * acc + beta * *c", "alpha * acc")], "wrong-values", "another"),
+            ([("beta == 0.0f ? alpha * acc : alpha * acc", "alpha * acc")], "not-answered", "1 line"),
+            ([(": alpha * acc + beta", ": acc + beta")], "wrong-values", "alpha*A*B"),
+            ([("beta == 0.0f", "beta != 0.0f")], "wrong-values", "NaN"),
+            ([(": alpha * acc + beta * *c", ": alpha * acc + *c")], "wrong-values", "alpha*A*B"),
+            ([("acc = 0.0f", "acc = -0.0f"), ("++k", "k++"), ("const int row", "int row")], "too-many-changes",
+             "takes 1"),
+            ([("*c;\n    // ### END", "*c\n    // ### END")], "compile-error", "expected a")]},
+    "01": {
+        "suspect": [(2, "row", "rows go with y"), (3, "column", "columns go with x"), (4, "guard", "guard"),
+                    (6, "loop", "once"),
+                    (8, "address", "N elements"), (9, "epilogue", "stored"), ({4, 8}, "guard", "guard"),
+                    (99, "unreadable", "1 to")],
+        "grid": [
+            (("(M + 31) // 32", "(N + 15) // 16"), "swapped", "exchanged"),
+            (("N // 16", "M // 32"), "too-few-blocks", "no block"),
+            (("(N + 15) // 16", "(M + 7) // 8"), "too-many-blocks", "nothing to do"),
+            (("N / 16", "M / 32"), "no-whole-number", "fraction"),
+            (("N // 16 + 1", "M // 32 + 1"), "too-many-blocks", "nothing to do"),
+            (("ceil(N/16)", "ceil(M/32"), "unreadable", "arithmetic"), ((3, 4), "unreadable", "wo formulas")],
+        "guard": [
+            ([("row >= M || col >= N", "row >= M && col >= N")], "out-of-bounds", "beyond an edge"),
+            ([("row >= M || col >= N", "row >= N || col >= M")], "out-of-bounds", "beyond an edge"),
+            ([("row >= M || col >= N", "row > M || col > N")], "out-of-bounds", "beyond an edge"),
+            ([("row >= M || col >= N", "row >= M - 1 || col >= N")], "wrong-values", "sent away"),
+            ([EXIT_EARLY], "out-of-bounds", "beyond an edge"),
+            ([("row >= M || col >= N) return;", "row >= M || col >= N) break;")], "compile-error", "break")],
+        "flat": [
+            ([("if (t >= (size_t)M * N) return;", "")], "out-of-bounds", "no element"),
+            ([("row = t / N, col = t % N", "row = t / M, col = t % M")], "out-of-bounds", "every column below N"),
+            ([("row = t / N, col = t % N", "row = t % M, col = t / M"), ("C[t] =", "C[row * N + col] ="),
+              ("* C[t];", "* C[row * N + col];")],
+             "over-budget", "neighbours in a row"),
+            ([("blockIdx.x * blockDim.x", "blockIdx.x * 32")], "race", "exactly once"),
+            ([("t >= (size_t)M * N", "t > (size_t)M * N")], "out-of-bounds", "no element"),
+            ([("acc += A[row * K + k]", "acc += A[row * K + k] * A[row * K + k] / A[row * K + k] + 0 * A[row * K]")],
+             "wrong-values", "element"),
+            ([("size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x", "size_t t = threadIdx.x")], "race",
+             "exactly once"),
+            ([("beta == 0.0f ? alpha * acc : ", "")], "wrong-values", "element")]},
+    "02": {
+        "race": [({8, 12}, "wrong-tile", "follow this tile"), ({9, 13}, "barrier", "does not race"),
+                 ({10}, "too-few", "not all"),
+                 ({12, 17}, "own-element", "of its own"), ({6, 12}, "own-register", "its own"),
+                 ({3, 10}, "declaration", "declares"),
+                 ({11, 12}, "no-access", "no word")],
+        "order": [
+            (([0, 1, 2, 3], [3, 2, 1, 0]), "both-wrong", "wrong"),
+            (([0, 1, 3, 2], [1, 0, 3, 2]), "both-right", "right"),
+            (([2, 0, 1, 3], [0, 1, 3, 2]), "exchanged", "other way round"),
+            (([0, 1, 2], [3, 2, 1]), "unreadable", "each"),
+            (([0, 1, 2, 2], [2, 0, 1, 3]), "unreadable", "once"), ([0, 1, 3, 2], "unreadable", "wo orders")],
+        "mend": [
+            ([("A[(size_t)row * K + k0 + tx] : ", "A[(size_t)row * N + k0 + tx] : ")], "wrong-values", "products"),
+            ([("] = row < M && k0 + tx < K", "] = k0 + tx < K")], "out-of-bounds", "index"),
+            ([("] = row < M && k0 + tx < K", "] = row < M")], "out-of-bounds", "index"),
+            ([("As[ty][tx] = row", "As[tx][ty] = row")], "wrong-values", "products"),
+            ([("k0 + tx] : 0.0f", "tx] : 0.0f")], "wrong-values", "products"),
+            ([("] = row < M && k0", "] = row < M || k0")], "out-of-bounds", "index"),
+            ([("float acc = 0.0f;", "float acc = 0.0f, a = 0.0f;"), ("++k", "k++")], "too-many-changes", "takes 1")],
+        "rect": [
+            ([("if (tx < TK) As", "As")], "out-of-bounds", "index"),
+            ([("if (tx < TK) As", "if (tx < TK && row < M && k0 + tx < K) As")], "uninitialized", "zeros"),
+            ([("row < M && k0 + tx < K ? A[(size_t)row * K + k0 + tx] : 0.0f", "A[(size_t)row * K + k0 + tx]")],
+             "out-of-bounds", "index"),
+            ([("acc += As[ty][k] * Bs[k][tx];", "if (row < M && k0 + k < K && col < N) acc += A[(size_t)row * K + k0 + "
+                                                "k] * Bs[k][tx];")],
+             "over-budget", "once"),
+            ([("As[ty][k] * Bs[k][tx]", "As[ty][k] * Bs[tx][k]")], "out-of-bounds", "index"),
+            ([("k < TK; ++k", "k < TY && k0 + k < K - 1; ++k")], "wrong-values", "zeros"),
+            ([("B[(size_t)(k0 + ty) * N + col]", "B[(size_t)(k0 + ty) * K + col]")], "out-of-bounds", "index"),
+            ([("const int tx = threadIdx.x, ty", "const int ty = threadIdx.x, tx")], "skeleton-changed", "skeleton")],
+        "turn": [
+            ([("WIDTH = T + 2", "WIDTH = T")], "over-budget", "banks"),
+            ([("WIDTH = T + 2", "WIDTH = T + 1")], "over-budget", "banks"),
+            ([("WIDTH = T + 2", "WIDTH = T + 4")], "over-budget", "banks"),
+            ([("As[tx][ty] = a", "As[ty][tx] = a")], "wrong-values", "stored so"),
+            ([("WIDTH = T + 2", "WIDTH = T + 16")], "compile-error", "at most 4"),
+            ([("As[tx][ty] = a;", "")], "uninitialized", "nobody wrote"),
+            ([("As[k][ty]", "As[ty][k]")], "skeleton-changed", "As[k][ty]")]},
+    "03": {
+        "pipe": [("DRAM", "chose DRAM", "bandwidth"), ("L2", "chose L2", "bandwidth"),
+                 ("load/store pipe", "chose load/store pipe", "cap"),
+                 ("words", "unreadable", "hoose"), (3, "unreadable", "hoose"), (["arithmetic"], "unreadable", "hoose")],
+        "repair": [
+            ([("if (row < M && col0 + col < N)", "if (row < M)")], "out-of-bounds", "Which rows"),
+            ([("if (row < M && col0 + col < N)", "if (col0 + col < N)")], "out-of-bounds", "Which rows"),
+            ([("if (row < M && col0 + col < N)", "if (row < M && col < N)")], "out-of-bounds", "Which rows"),
+            ([("if (row < M && col0 + col < N)", "if (row + TM < M && col0 + col < N)")], "wrong-values", "wrong"),
+            ([("if (row < M && col0 + col < N)", "if (row <= M && col0 + col < N)")], "out-of-bounds", "Which rows"),
+            ([("if (row < M && col0 + col < N)", "if (row < N && col0 + col < M)")], "race", "next strip")],
+        "along": [
+            ([("const float a = As[row][k];", ""), ("a * Bs[k][left + c]", "As[row][k] * Bs[k][left]")], "wrong-values",
+             "accumulator"),
+            ([("acc[c] += a * Bs[k][left + c];", "acc[c] += *(volatile float *)&As[row][k] * Bs[k][left + c];")],
+             "over-budget", "9 words"),
+            ([("row0 + row < M && col < N", "row0 + row < M")], "out-of-bounds", "index"),
+            ([("row0 + row < M && col < N", "col < N")], "out-of-bounds", "index"),
+            ([("beta == 0.0f ? alpha * acc[c] : ", "")], "wrong-values", "accumulator"),
+            ([("const int col = col0 + left + c;", "const int col = col0 + left + c * TN;")], "wrong-values",
+             "accumulator"),
+            ([("constexpr int BM = 32", "constexpr int BM = 16")], "skeleton-changed", "skeleton")],
+        "wide": [
+            ([("if (N % 4 == 0)", "if (true)")], "misaligned", "16 bytes"),
+            ([("if (N % 4 == 0)", "if (K % 4 == 0)")], "misaligned", "16 bytes"),
+            ([("if (N % 4 == 0)", "if (N % 2 == 0)")], "misaligned", "16 bytes"),
+            ([("if (N % 4 == 0)", "if (N > 1000)")], "over-budget", "one float4"),
+            ([("k0 + br < K && col0 + bc < N;", "k0 + br < K;")], "out-of-bounds", "beyond the edge"),
+            ([("k0 + br < K && col0 + bc + i < N ? b[i]", "k0 + br < K ? b[i]")],
+             "out-of-bounds", "beyond the edge"), ([("*(float4 *)&Bs[br][bc] = inside ? *(const float4 *)b : "
+                                                     "make_float4(0.0f, 0.0f, 0.0f, 0.0f);",
+              "if (inside) *(float4 *)&Bs[br][bc] = *(const float4 *)b;")], "uninitialized", "nobody wrote")],
+        "tile": [
+            ("gl.RegisterTiling1D(BM=64, BN=64, BK=8, TM=8)", "global-words", "elements of C"),
+            ("gl.RegisterTiling1D(BM=128, BN=64, BK=8, TM=16)", "global-words", "elements of C"),
+            ("gl.RegisterTiling1D(BM=96, BN=96, BK=8, TM=12)", "shared-words", "one of the four"),
+            ("gl.RegisterTiling1D(BM=128, BN=128, BK=16, TM=16)", "shared-memory", "BK * (BM + BN)"),
+            ("gl.RegisterTiling1D(BM=128, BN=128, BK=8, TM=32)", "warps", "Registers limit"),
+            ("gl.SharedTiling(TILE=32)", "unreadable", "RegisterTiling1D")]},
+}
