@@ -49,6 +49,8 @@ class Run:
     completed  False if the run was stopped (out of bounds, endless loop, unsupported instruction): C is then partial
     backend    "emulator" or "gpu"
     seconds    kernel time by events on the GPU; wall time of the emulation, compilation excluded
+    emulator   the emulator's back end that executed the kernel, "numpy" or "llvm"; None on the GPU
+    instructions  of the PTX, summed over all threads; None on the GPU and in mode "values"
     ptx_lines  source lines whose shared requests, wavefronts and conflicts are those of the PTX, because it could not
                be told what the machine code makes of them; everywhere else they are the machine's
     """
@@ -63,6 +65,8 @@ class Run:
     backend: str = "emulator"
     seconds: float = 0.0
     ptx_lines: tuple[int, ...] = ()
+    emulator: str | None = None
+    instructions: int | None = None
 
     def __repr__(self) -> str:
         # No time in here: a lesson's text output must not change from run to run.

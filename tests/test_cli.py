@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
 
 import pytest
 
-from gemm_lab import __version__, cli, kernels
+from gemm_lab import __version__, cli, cli_kernels, kernels
 from gemm_lab.compiler import NoCompiler
 from gemm_lab.gpu import NoGpu
 
@@ -24,6 +25,12 @@ __global__ void mine(int M, int N, int K, float alpha, const float *A, const flo
 }
 """
 OTHER = "__global__ void other(float *a) { a[0] = 1.0f; }\n"
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch):
+    """A command may choose the back end for its process."""
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", "")
 
 
 @pytest.fixture
@@ -68,16 +75,49 @@ def test_like_takes_geometry_and_entry_from_a_course_kernel(capsys):
     assert cli.main(["check", str(path), "--like", "SharedTiling(TILE=8)", *SHAPE]) == 0
 
 
+def test_a_run_shows_its_throughput(source, capsys):
+    """A course kernel, and a file: how many FMAs, and of instructions no fewer."""
+    for words in (["SharedTiling(TILE=8)"], [source(GOOD), "--block", "4,4", "--back-end", "numpy"]):
+        assert cli.main(["emulate", *words, "--size", "20,30,40"]) == 0
+        first, fma, instructions = capsys.readouterr().out.splitlines()
+        assert "20 x 30 x 40, mode count" in first and "completed" in first
+        done, speed = (float(n.replace(",", "")) for n in re.search(r"([\d,]+) multiply-adds +([\d.,]+)", fma).groups())
+        assert done == 20 * 30 * 40 and speed > 0
+        assert int(re.search(r"([\d,]+) instructions", instructions)[1].replace(",", "")) > done
+
+
+def test_a_run_names_its_back_end_and_its_mode(monkeypatch, capsys):
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", "numpy")
+    assert cli.main(["emulate", "Naive", "--size", "4,4,4", "--mode", "values", "--beta", "2"]) == 0
+    text = capsys.readouterr().out
+    assert "mode values, numpy back end" in text and "instructions" not in text
+
+
+def test_a_run_that_is_stopped_says_why(source, capsys):
+    path = source(GOOD.replace("B[k * N + col]", "B[k * N + col + 9999999]"))
+    assert cli.main(["emulate", path, "--block", "4,4", "--size", "4,4,4"]) == 1
+    assert "stopped" in (text := capsys.readouterr().out) and "out-of-bounds" in text and "multiply-adds" not in text
+
+
+@pytest.mark.parametrize("words, message", [
+    (["Nonsense"], "not a course kernel"), (["missing.cu"], "missing.cu"),
+    (["Naive", "--block", "4"], "--block is for files"), (["Naive", "--size", "4"], "--size takes three"), (["Naive", "--size", "99999,99999,99999"], "--size 99999")])
+def test_a_run_that_cannot_start_is_one_clear_line(words, message, capsys):
+    assert cli.main(["emulate", *words]) == 2
+    text = capsys.readouterr().err
+    assert text.startswith("gemm-lab: ") and message in text and text.count("\n") == 1
+
+
 @pytest.mark.parametrize("text, kernel", [
     ("Naive", kernels.Naive()), ("Naive(coalesced=False)", kernels.Naive(coalesced=False)),
     ("SharedTiling(16)", kernels.SharedTiling(TILE=16)), ("Naive(block=(8, 32))", kernels.Naive(block=(8, 32)))])
 def test_course_kernels_are_written_as_in_python(text, kernel):
-    assert cli.course_kernel(text) == kernel
+    assert cli_kernels.course_kernel(text) == kernel
 
 
 @pytest.mark.parametrize("tile, grid", [((4, 8), (3, 5, 1)), ((20, 20), (1, 1, 1))])
 def test_a_tile_is_rows_by_columns(tile, grid):
-    assert cli.grid_of_tiles(tile)(20, 20) == grid
+    assert cli_kernels.grid_of_tiles(tile)(20, 20) == grid
 
 
 def test_a_budget_that_is_exceeded_fails(source, capsys):

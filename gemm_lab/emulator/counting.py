@@ -56,6 +56,7 @@ class Tally:
     """Adds up what every source line did."""
 
     def __init__(self):
+        self.instructions = 0    # of all threads
         self.fma: dict[int | None, int] = defaultdict(int)    # line -> FMAs
         self.memory: dict[tuple, list[int]] = {}    # (line, space, action) -> words, and what COST lists
 

@@ -106,7 +106,7 @@ def run_on_llvm(execution: Execution) -> Run:
     from gemm_lab.emulator import llvm
     with Progress(execution.launch.blocks) as progress:
         seconds = llvm.run(execution, progress)
-    return run_on_numpy(execution) if seconds is None else result(execution, seconds)
+    return run_on_numpy(execution) if seconds is None else result(execution, seconds, "llvm")
 
 
 def run_on_numpy(execution: Execution) -> Run:
@@ -114,17 +114,18 @@ def run_on_numpy(execution: Execution) -> Run:
     started = time.perf_counter()
     with Progress(execution.launch.blocks) as progress:
         execution.run(progress)
-    return result(execution, time.perf_counter() - started)
+    return result(execution, time.perf_counter() - started, "numpy")
 
 
-def result(execution: Execution, seconds: float) -> Run:
+def result(execution: Execution, seconds: float, name: str) -> Run:
     """What an execution leaves behind."""
     by_line = execution.tally.by_line() if execution.count else {}
     findings, recorder = execution.findings.all(), execution.recorder
     return Run(None, counts=total(by_line) if execution.count else None, by_line=by_line, findings=findings,
                trace=recorder.finish(findings, execution.completed) if recorder else None,
                output=str(execution.output), completed=execution.completed, seconds=seconds,
-               ptx_lines=tuple(sorted(execution.shared.unknown & set(by_line))))
+               ptx_lines=tuple(sorted(execution.shared.unknown & set(by_line))), emulator=name,
+               instructions=execution.tally.instructions if execution.count else None)
 
 
 class Progress:

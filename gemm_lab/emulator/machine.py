@@ -188,6 +188,7 @@ class Batch:
     def execute(self, code: Code) -> None:
         """Run the steps of a basic block for the current group."""
         if self.tally is not None:
+            self.tally.instructions += code.length * self.group.n
             for line, count in code.fma:
                 self.tally.fma[line] += count * self.group.n
         if self.execution.step_limit is not None:

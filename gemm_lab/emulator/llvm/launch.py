@@ -66,6 +66,7 @@ def report(execution: Execution, workers: list[Worker]) -> None:
         return
     tally, executed = execution.tally, sum(worker.executed() for worker in workers)
     for block, threads in zip(execution.program.codes, executed.tolist()):
+        tally.instructions += block.length * threads
         for line, fma in block.fma if threads else ():
             tally.fma[line] += fma * threads
     for table, (words, *cost) in (found for worker in workers for found in worker.costs()):
