@@ -2,8 +2,8 @@
 
     python benchmarks/numba_simulator.py 64 [128 ...]
 
-It needs Numba (pip install numba). The simulator runs every thread of a block as a thread of Python. Naive has blocks of
-32 x 32 threads; shared tiling has TILE = 16, which the simulator bears better than 32.
+It needs Numba (pip install numba). The simulator runs every thread of a block as a thread of Python. Naive has blocks
+of 32 x 32 threads; shared tiling has TILE = 16, which the simulator bears better than 32.
 """
 
 from __future__ import annotations
