@@ -101,8 +101,8 @@ def test_a_run_that_is_stopped_says_why(source, capsys):
 
 @pytest.mark.parametrize("words, message", [
     (["Nonsense"], "not a course kernel"), (["missing.cu"], "missing.cu"),
-    (["Naive", "--block", "4"], "--block is for files"), (["Naive", "--size", "4"], "--size takes three"),
-    (["Naive", "--size", "99999,99999,99999"], "--size 99999")])
+    (["Naive", "--block", "4"], "--block is for files"),
+    (["Naive", "--size", "4"], "--size takes three"), (["Naive", "--size", "99999,99999,99999"], "--size 99999")])
 def test_a_run_that_cannot_start_is_one_clear_line(words, message, capsys):
     assert cli.main(["emulate", *words]) == 2
     text = capsys.readouterr().err

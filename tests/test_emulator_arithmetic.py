@@ -210,6 +210,7 @@ def test_shifts_clamp_their_count(bits):
     assert meaning(("shr", f"u{bits}")).function(x, count).tolist() == [int(v) >> int(n) for v, n in zip(x, count)]
     s = x.view(f"i{bits // 8}")
     assert meaning(("shr", f"s{bits}")).function(s, count).tolist() == [int(v) >> int(n) for v, n in zip(s, count)]
+    assert meaning(("shr", f"b{bits}")).sources[0] == f"u{bits}"    # untyped bits are filled with zeros
     for n in (0, 5, bits - 1, bits, 200):    # the same with the count as a scalar
         one = meaning(("shl", f"b{bits}")).function(s, np.int32(n))
         assert [bits_of(v, bits) for v in one] == [(int(v) << n) % 2**bits if n < bits else 0 for v in x]

@@ -260,6 +260,15 @@ def test_barriers_with_a_vote():
         assert set(out.tolist()) == {1 + 2 * (threads <= 40) + 4 * -(-threads // 3)}
 
 
+@pytest.mark.parametrize("back_end", ["numpy", ""])
+def test_a_vote_is_not_changed_by_the_next_one(back_end, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", back_end)
+    out = ints(96)
+    run("int n = __syncthreads_count(i % 3 == 0), m = __syncthreads_count(i < 5); R[i] = n + 100 * m;",
+        out, block=96, parameters="int *R", mode="count")
+    assert set(out.tolist()) == {32 + 100 * 5}
+
+
 def test_atomics():
     C, F, U = np.zeros(128, I32), np.zeros(4, F32), np.zeros(128, np.uint32)
     C[6] = -1

@@ -92,7 +92,7 @@ def back_end() -> str:
     if name == "numpy":
         return name
     try:
-        from gemm_lab.emulator import llvm  # noqa: F401
+        import gemm_lab.emulator.llvm  # noqa: F401
     except ImportError as missing:
         if name == "llvm":
             raise ValueError("GEMM_LAB_EMULATOR is 'llvm', but llvmlite 0.50 or newer is not installed; install it, "

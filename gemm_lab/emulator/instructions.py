@@ -164,6 +164,8 @@ def meaning(opcode: tuple[str, ...]) -> Meaning:
     kind = types[-1]
     if kind in ("f32", "f64") and name not in ANY:
         return _float(opcode, modifiers, kind)
+    if name == "shr" and kind[0] == "b":    # fills with zeros
+        kind = "u" + kind[1:]
     table = PREDICATE if kind == "pred" else ANY if kind == "f16" else INTEGER | ANY
     return _row(table, ".".join((name, *modifiers)), kind, opcode)
 

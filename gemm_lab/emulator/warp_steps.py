@@ -91,7 +91,8 @@ def vote_result(decoder, i: Instruction):
     write = decoder.writer(i.operands[0], "s32" if operation == "popc" else "pred")
 
     def step(b):
-        yes, everyone = b.group.of(b.barriers.yes), b.group.of(b.barriers.everyone)
+        # Copies: the next barrier changes these arrays, and a register's array never changes.
+        yes, everyone = b.group.of(b.barriers.yes).copy(), b.group.of(b.barriers.everyone)
         write(b, {"popc": yes, "or": yes > 0, "and": yes == everyone}[operation])
     return step
 
