@@ -105,4 +105,4 @@ lock: .tools/uv-$(UV_VERSION)  ## pin the newest versions that pyproject.toml al
 	$(PIN) --extra lab --extra fast --extra dev --output-file requirements.lock
 	$(PIN) --extra cuda12 --constraints requirements.lock --output-file requirements-cuda12.lock
 	$(PIN) --extra cuda13 --constraints requirements.lock --output-file requirements-cuda13.lock
-	$(PIN) --extra instructor --constraints requirements.lock --output-file requirements-instructor.lock
+	$(PIN) --extra instructor --extra fast --constraints requirements.lock --output-file requirements-instructor.lock

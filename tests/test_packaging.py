@@ -49,7 +49,7 @@ def test_a_lock_names_no_host_and_pins_every_entry_by_hash(name):
 
 @pytest.mark.parametrize("name, needs", [(LOCKS[0], NEEDS), (LOCKS[1], BASE + EXTRAS["cuda12"]),
                                          (LOCKS[2], BASE + EXTRAS["cuda13"]),
-                                         (LOCKS[3], BASE + EXTRAS["instructor"])])
+                                         (LOCKS[3], BASE + EXTRAS["instructor"] + EXTRAS["fast"])])
 def test_a_lock_satisfies_pyproject(name, needs):
     versions = locked(name)
     for need in needs:
