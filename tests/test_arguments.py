@@ -22,11 +22,13 @@ OF_A_KERNEL = {
     "show_source": gl.show_source,
     "show_diff": lambda k: gl.show_diff(KERNEL, k),
     "show_sass": gl.show_sass,
+    "visualize": lambda k: gl.visualize(k, 8, 8, 8),
 }
 OF_SEVERAL = {
     "plot_reads": lambda k: gl.plot_reads(k, 8, 8, 8),
     "plot_roofline": lambda k: gl.plot_roofline(k, 8, 8, 8),
     "benchmark": gl.benchmark,
+    "visualize_compare": lambda k: gl.visualize_compare(k, M=8, N=8, K=8),
 }
 OF_SIZES = {
     "roofline": lambda M, N, K: gl.roofline(KERNEL, M, N, K, "H200"),
@@ -35,6 +37,8 @@ OF_SIZES = {
     "plot_reads": lambda M, N, K: gl.plot_reads(KERNEL, M, N, K),
     "plot_roofline": lambda M, N, K: gl.plot_roofline(KERNEL, M, N, K),
     "explore_tiles": lambda M, N, K: gl.explore_tiles(gl.SharedTiling, M, N, K),
+    "visualize": lambda M, N, K: gl.visualize(gl.SharedTiling(TILE=8), M, N, K),
+    "visualize_compare": lambda M, N, K: gl.visualize_compare(KERNEL, gl.SharedTiling(TILE=8), M=M, N=N, K=K),
     "gemm_flops": gl.gemm_flops,
     "matrix_bytes": gl.matrix_bytes,
 }

@@ -13,29 +13,26 @@ from gemm_lab.widgets.watch.setup import DEFAULT, Setup
 MISSING = "the player needs anywidget (pip install anywidget); without it .snapshot() and .to_html(path) still work"
 
 
-def visualize(kernel=None, M: int | None = None, N: int | None = None, K: int | None = None, block=(0, 0), thread=0):
+def visualize(kernel=DEFAULT[0], M: int = 8, N: int = 8, K: int = 8, block=(0, 0), thread=0):
     """Play what one block of a GEMM kernel does, instruction by instruction, as the emulator executed it.
 
     kernel    any GEMM kernel, also one with a source of your own; default: gl.RegisterTiling1D(8, 4, 4, 4)
-    M, N, K   the problem's size, 8 each by default, at most 128
+    M, N, K   the problem's size, at most 128 each
     block     the block to watch, (x, y);  thread: the thread to follow, its number in the block or (x, y)
 
     The matrices hold whole numbers from 1 to 9. `.run` is the execution, `.to_html(path)` writes a page that plays
     offline, `.snapshot(step)` draws one step. ValueError for a block or thread that does not exist, a problem that is
     too large to look at, and what the kernel itself refuses.
     """
-    default, size = DEFAULT
-    sizes = [n if given is None else given for given, n in zip((M, N, K), size)]
-    scene = play(Setup.checked(default if kernel is None else kernel, *sizes, block, thread))
-    return shown([scene])
+    return shown([play(Setup.checked(kernel, M, N, K, block, thread))])
 
 
 def visualize_compare(*kernels, M: int = 8, N: int = 8, K: int = 8):
     """Play two to four kernels side by side on one problem: at each moment all have done the same share of their FMAs.
 
-    What is shown is block (0, 0) of each, beside each other with their running totals. ValueError as in `visualize`.
+    kernels   as arguments, or in one list. Of each, block (0, 0) is shown. ValueError as in `visualize`
     """
-    chosen = checked_kernels(kernels)
+    chosen = checked_kernels(kernels[0] if len(kernels) == 1 else kernels)
     if not 2 <= len(chosen) <= 4:
         raise ValueError(f"{len(chosen)} kernels were given; two to four can be compared")
     return shown([play(Setup.checked(kernel, M, N, K, (0, 0), 0)) for kernel in chosen])
