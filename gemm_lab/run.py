@@ -51,6 +51,10 @@ class Run:
     seconds    kernel time by events on the GPU; wall time of the emulation, compilation excluded
     ptx_lines  source lines whose shared requests, wavefronts and conflicts are those of the PTX, because it could not
                be told what the machine code makes of them; everywhere else they are the machine's
+    notes      what may explain wrong values
+    optimized  False: only the unoptimised code shows the findings (mode "check"); then what is wrong with C, which is
+               the optimised code's, and anything that other runs show, may be mere consequences
+    doubtful   reads of unwritten shared memory of which nothing came: no defect, unless the values are wrong
     """
 
     C: np.ndarray | None
@@ -63,6 +67,9 @@ class Run:
     backend: str = "emulator"
     seconds: float = 0.0
     ptx_lines: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    optimized: bool = True
+    doubtful: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
         # No time in here: a lesson's text output must not change from run to run.
