@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from html import escape
 from numbers import Real
 
@@ -20,6 +20,8 @@ SHAPES = ((1, 1, 1), (3, 3, 431), (2, 300, 5), (35, 79, 19), (33, 32, 32), (64, 
 # (alpha, beta), for every other shape each pair: once C must not be read, once it must.
 SCALARS = (((0.75, 0.0), (-0.5, -1.5)), ((1.0, 0.0), (1.0, 1.0)))
 UNIT_ROUNDOFF = 2.0**-24                # of float32
+LANES = 8192                            # threads that the emulator executes at once
+TWICE, MOST_TWICE = 2**20, 2**23        # steps: what is executed a second time, and at most if it is one shape alone
 MAX_SHAPE = 2**27                       # FMAs, and elements, of a shape: a check of 512^3 takes seconds
 
 RESOURCES = ("registers", "shared_bytes", "local_bytes", "spill_bytes")    # of Compiled
@@ -85,6 +87,8 @@ class Verdict:
         text = self.source.splitlines() if failure.kind != "compile-error" else []    # whose message shows the lines
         shown = [f"    {n:4d} | {text[n - 1]}" for n in sorted(set(failure.lines)) if 1 <= n <= len(text)]
         where = [f"    seen with {failure.problem}"] if failure.problem else []
+        if failure.kind == "wrong-values" and self.kinds - {"wrong-values", "over-budget"}:
+            where = [f"    seen with {failure.problem}; what is said above may be the reason"]
         return "\n".join([f"\n{failure.kind}: {failure.message}"] + shown + where)
 
     def __repr__(self) -> str:
@@ -108,15 +112,19 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
     shapes = SHAPES if shapes is None else checked_shapes(shapes)
     check_budgets(budgets or {})
     problems = [Problem(*shape, *scalars) for n, shape in enumerate(shapes) for scalars in SCALARS[n % 2]]
+    twice = set(looked_at_twice(shapes))
     failures: dict[tuple, Failure] = {}
     by_beta: dict[float, Run] = {}    # the last run for each beta; budgets do without the FMAs that beta*C adds
     try:
         compile_ptx(kernel.source, kernel.entry)    # a mistyped entry is no defect of the kernel: ValueError
+        runs = []
         for problem in problems:
-            run, wrong = _try(kernel, problem)
+            run, wrong = _try(kernel, problem, (problem.M, problem.N, problem.K) in twice)
+            runs.append((run, problem, wrong))
             by_beta[problem.beta] = run
-            for failure in [*_from_findings(run.findings, problem), *wrong]:
-                failures.setdefault((failure.kind, failure.lines), failure)
+            if any(f.kind == "endless-loop" for f in run.findings):
+                break    # each further one may take as long
+        failures = {n: failure for n, failure in enumerate(_each_once(_failures(runs)))}
         if budgets and by_beta[0.0].completed:
             failures |= {("over-budget", name): f for name, f in _over_budget(kernel, by_beta[0.0], budgets)}
     except CompileError as error:
@@ -141,13 +149,26 @@ def _checked_shape(shape) -> tuple[int, int, int]:
     return M, N, K
 
 
-def _try(kernel: GemmKernel, problem: Problem) -> tuple[Run, list[Failure]]:
+def looked_at_twice(shapes: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The shapes for which the unoptimised code is executed, too: the smallest, as many as take little time.
+
+    The emulator works on some thousand threads at once, so a small shape takes about as long as its K is large.
+    """
+    time = {shape: shape[2] * (LANES + shape[0] * shape[1]) for shape in shapes}
+    chosen = sorted(time, key=time.get)
+    while len(chosen) > 1 and sum(time[shape] for shape in chosen) > TWICE:
+        chosen.pop()
+    return [shape for shape in chosen if time[shape] <= MOST_TWICE]
+
+
+def _try(kernel: GemmKernel, problem: Problem, twice: bool) -> tuple[Run, list[Failure]]:
     A, B, C = inputs(problem)
     try:
-        run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check")
+        run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check",
+                         unoptimized=twice)
     except ValueError as error:    # A, B and C are right, so it is the kernel's signature, its block or its grid
         return Run(None, completed=False), [Failure("unsupported", f"the kernel cannot be launched: {error}", problem)]
-    wrong = wrong_values(run.C, A, B, C, problem) if run.completed else None
+    wrong = wrong_values(run.C, A, B, C, problem, run.notes) if run.completed else None
     return run, [wrong] if wrong else []
 
 
@@ -173,8 +194,8 @@ def reference(A, B, C, alpha: float, beta: float) -> tuple[np.ndarray, np.ndarra
     return alpha * (a @ b) + beta * wide_c, tolerance
 
 
-def wrong_values(got, A, B, C, problem: Problem) -> Failure | None:
-    """The first element of `got` that is too far from the float64 result, and how many there are."""
+def wrong_values(got, A, B, C, problem: Problem, notes: Sequence[str] = ()) -> Failure | None:
+    """The first element of `got` that is too far from the float64 result, how many there are, and why, perhaps."""
     want, tolerance = reference(A, B, C, problem.alpha, problem.beta)
     with np.errstate(invalid="ignore"):
         bad = ~(np.abs(got - want) <= tolerance)    # NaN is bad, too
@@ -187,7 +208,48 @@ def wrong_values(got, A, B, C, problem: Problem) -> Failure | None:
     if problem.beta == 0 and np.isnan(got[row, col]):
         message += (". NaN: the element was never written, or C was read although beta is 0, "
                     "or unwritten memory was used")
-    return Failure("wrong-values", message, problem)
+    return Failure("wrong-values", ". ".join([message, *notes]), problem)
+
+
+def _failures(runs: list[tuple[Run, Problem, list[Failure]]]) -> Iterator[Failure]:
+    """What is wrong in all runs, leaving out what may be a consequence of something else."""
+    hidden = not all(run.optimized for run, _, _ in runs)
+    values = any(wrong for _, _, wrong in runs)
+    for run, problem, wrong in runs:
+        if not (hidden and run.optimized):
+            found = *run.findings, *(run.doubtful if values else ())
+            if any(f.kind == "barrier-divergence" for f in found):    # then nobody knows which epoch it is
+                found = [f for f in found if f.kind not in ("race", "uninitialized")]
+            yield from _from_findings(found, problem)
+        yield from wrong
+
+
+def _each_once(failures: Iterable[Failure]) -> list[Failure]:
+    """Each defect once, wrong values last.
+
+    A missing barrier is a race between every pair of lines on its two sides: races that have a line in common are one.
+    """
+    found: dict[tuple, Failure] = {}
+    for failure in failures:
+        found.setdefault((failure.kind, failure.lines), failure)
+    races = [f for f in found.values() if f.kind == "race"]
+    groups: list[list[Failure]] = []
+    for race in races:
+        near = [group for group in groups if any(set(race.lines) & set(other.lines) for other in group)]
+        groups = [group for group in groups if group not in near] + [[*sum(near, []), race]]
+    merged = {id(group[0]): _merged(group) for group in groups}
+    kept = [merged.get(id(f), f) for f in found.values() if f.kind != "race" or id(f) in merged]
+    return sorted(kept, key=lambda f: f.kind == "wrong-values")
+
+
+def _merged(races: list[Failure]) -> Failure:
+    """One failure for several races."""
+    first, *others = races
+    pairs = [sorted(set(other.lines)) for other in others]
+    names = [f"lines {pair[0]} and {pair[1]}" if len(pair) == 2 else f"line {pair[0]} with itself" for pair in pairs]
+    more = f"; likewise {', '.join(dict.fromkeys(names))}" if names else ""
+    return replace(first, message=first.message + more,
+                   lines=tuple(dict.fromkeys(n for race in races for n in race.lines)))
 
 
 def _from_findings(findings: Sequence[Finding], problem: Problem) -> list[Failure]:

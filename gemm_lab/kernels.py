@@ -97,7 +97,7 @@ class GemmKernel:
         return grid
 
     def run(self, A, B, C=None, alpha=1.0, beta=0.0, backend=None, mode="count", schedule="lockstep", step_limit=None,
-            trace_block=(0, 0, 0)):
+            trace_block=(0, 0, 0), unoptimized=None):
         """Compute alpha*A*B + beta*C and return a `Run`; the arguments are never changed.
 
         A (M, K), B (K, N), C (M, N): C-contiguous float32 arrays; C may be left out if beta is 0.
@@ -106,12 +106,13 @@ class GemmKernel:
         backend    "emulator", "gpu", or None: the emulator, except for mode "values" where a GPU works
         schedule   "lockstep", "warps" or a sequence of warp numbers (emulator only)
         step_limit instructions that one thread may execute (emulator only)
+        unoptimized  mode "check": look for defects also in the unoptimised code (None: where the problem is small)
 
         Raises ValueError for arrays or sizes that do not fit, CompileError for a source that does not compile, NoGpu
         for backend "gpu" without one.
         """
         from gemm_lab import launch
-        return launch.run(self, A, B, C, alpha, beta, backend, mode, schedule, step_limit, trace_block)
+        return launch.run(self, A, B, C, alpha, beta, backend, mode, schedule, step_limit, trace_block, unoptimized)
 
 
 def read_source(text_or_path: str | Path) -> str:

@@ -53,6 +53,10 @@ class Run:
     instructions  of the PTX, summed over all threads; None on the GPU and in mode "values"
     ptx_lines  source lines whose shared requests, wavefronts and conflicts are those of the PTX, because it could not
                be told what the machine code makes of them; everywhere else they are the machine's
+    notes      what may explain wrong values
+    optimized  False: only the unoptimised code shows the findings (mode "check"); then what is wrong with C, which is
+               the optimised code's, and anything that other runs show, may be mere consequences
+    doubtful   reads of unwritten shared memory of which nothing came: no defect, unless the values are wrong
     """
 
     C: np.ndarray | None
@@ -67,6 +71,9 @@ class Run:
     ptx_lines: tuple[int, ...] = ()
     emulator: str | None = None
     instructions: int | None = None
+    notes: tuple[str, ...] = ()
+    optimized: bool = True
+    doubtful: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
         # No time in here: a lesson's text output must not change from run to run.

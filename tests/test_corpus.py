@@ -1,7 +1,6 @@
 """The corpus of correct and broken kernels: `gl.check` passes the ones and names the defect of the others.
 
-`corpus/README.md` describes the files. What the checker cannot do yet stands in LACKING, and only there: such a test
-is expected to fail, and it turns the suite red as soon as it passes.
+`corpus/README.md` describes the files.
 """
 
 from __future__ import annotations
@@ -20,17 +19,6 @@ KINDS = {"out-of-bounds", "uninitialized", "race", "barrier-divergence", "misali
 FIELDS = {"entry", "grid", "block", "shared_bytes", "shapes", "line", "defect", "kinds", "about"}
 
 SHAPES = [(35, 37, 19)]    # ragged against every tile of the corpus; a file that needs other sizes names them
-
-LACKING = {    # what the checker lacks -> the kernels whose defect needs it
-    "it takes __threadfence for granted": "split_k_no_fence",
-    "optimised PTX has no uninitialized registers any more: the compiler has chosen a value":
-        "naive_no_return_value naive_old_value_uninitialized naive_pointer_uninitialized naive_sum_uninitialized "
-        "reg1d_sums_uninitialized reg2d_fragment_too_short reg2d_sums_uninitialized",
-    "optimised PTX keeps small local arrays in registers, where nothing is out of bounds":
-        "reg1d_one_sum_more reg1d_sums_too_few reg2d_flat_sums_index",
-    "it does not know which words of local memory were written": "naive_memset_of_eight_bytes tiled_not_shared",
-}
-NOT_YET = {f"broken/{name}": f"the checker: {reason}" for reason, names in LACKING.items() for name in names.split()}
 
 
 @dataclass(frozen=True)
@@ -93,19 +81,13 @@ def shortcoming(case: Case, verdict) -> str:
     return "wrong line" if case.needs_line and not case.marked_lines & set(verdict.lines) else ""
 
 
-def marked(cases: list[Case]) -> list:
-    def mark(name):
-        return [pytest.mark.xfail(strict=True, reason=NOT_YET[name])] if name in NOT_YET else []
-    return [pytest.param(case, id=case.name.split("/")[1], marks=mark(case.name)) for case in cases]
-
-
-@pytest.mark.parametrize("case", marked(CORRECT))
+@pytest.mark.parametrize("case", CORRECT, ids=lambda case: case.name.split("/")[1])
 def test_a_correct_kernel_passes(case):
     verdict = gl.check(case.kernel, shapes=case.shapes)
     assert not shortcoming(case, verdict), verdict.report()
 
 
-@pytest.mark.parametrize("case", marked(BROKEN))
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.name.split("/")[1])
 def test_a_broken_kernel_is_found(case):
     verdict = gl.check(case.kernel, shapes=case.shapes)
     assert not shortcoming(case, verdict), (f"expected {case.kinds} in one of the lines {sorted(case.marked_lines)}, "
@@ -120,4 +102,3 @@ def test_the_corpus_is_large_and_well_formed():
         assert case.broken == bool(case.kinds) == ("defect" in case.head) and case.kinds <= KINDS, case.name
         if case.broken:
             assert case.marked_lines or not case.needs_line, f"{case.name}: no line carries {case.head['defect']!r}"
-    assert set(NOT_YET) <= {case.name for case in CASES}

@@ -388,7 +388,7 @@ def test_unoptimised_ptx_gives_the_same(monkeypatch):
     """With -G nothing is folded, and all addresses are generic."""
     from gemm_lab import compiler
     plain = compiler.compile_ptx
-    monkeypatch.setattr(compiler, "compile_ptx", lambda source, entry: plain(source, entry, ("-G",)))
+    monkeypatch.setattr(compiler, "compile_ptx", lambda source, entry, options=(): plain(source, entry, ("-G",)))
     A, out = np.random.default_rng(6).integers(0, 9, (16, 16)).astype(F32), np.zeros((16, 16), F32)
     done = run("""__shared__ float s[16][17]; int x = i % 16, y = i / 16; s[y][x] = A[i]; __syncthreads();
                   float acc = 0; for (int k = 0; k < 16; ++k) acc += s[y][k] * s[k][x]; R[i] = acc;""",

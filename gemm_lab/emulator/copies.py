@@ -68,6 +68,8 @@ def deliver(batch, copy: Pending) -> None:
     if batch.races is not None:
         words = list(np.ascontiguousarray(copy.data).view(np.int32).T)
         batch.races.write(Group(batch.threads, copy.threads), copy.access, copy.region, copy.positions, words)
+    if batch.undefined is not None:
+        batch.undefined.copied(copy.positions, copy.access.bytes)
     copy.region.storage[copy.positions[:, None] + np.arange(copy.access.bytes)] = copy.data
     if batch.recorder is not None:
         words = list(np.ascontiguousarray(copy.data).view(np.float32).T)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gemm_lab.emulator import memory_steps, system_steps, warp_steps
-from gemm_lab.emulator.flow import feeding, registers
+from gemm_lab.emulator.flow import Branch, feeding, registers
 from gemm_lab.emulator.instructions import TYPES, Meaning, meaning, opposite
 from gemm_lab.emulator.memory import LOCAL_TAG, SHARED_TAG, Access
 from gemm_lab.emulator.operands import Operands
@@ -20,7 +20,7 @@ from gemm_lab.emulator.reports import Stop, finding
 
 Step = Callable[[object], None]
 # What changes when things happen on a GPU, and not what happens.
-NO_EFFECT = {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "brkpt", "pmevent", "discard", "applypriority"}
+NO_EFFECT = {"prefetch", "prefetchu", "nanosleep", "brkpt", "pmevent", "discard", "applypriority"}
 
 
 class Decoder(Operands):
@@ -32,6 +32,7 @@ class Decoder(Operands):
         self.index_of = {id(i): n for n, i in enumerate(kernel.instructions)}    # equal ones are still different
         self.feeding_cas = feeding_cas(kernel)
         self.polling: set[Instruction] = set()    # see `watched`
+        self.tracking = None                      # see `tracking`
 
     def step(self, i: Instruction) -> Step:
         """The step of an instruction. One that is not supported stops the run, if a thread gets there."""
@@ -42,6 +43,14 @@ class Decoder(Operands):
             return stopping(str(problem), i.line)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):    # operands of an unexpected form
             return stopping(f"`{i.text}`", i.line)
+
+    def arrays_of(self, i: Instruction) -> tuple:
+        """The local arrays that an access may touch, if that is known."""
+        return ()
+
+    def condition(self, end: Branch) -> Callable:
+        """A function from the batch to the predicate of a branch."""
+        return self.source(end.predicate, "pred")
 
     def unguarded(self, i: Instruction) -> Step:
         name = i.opcode[0]
@@ -134,6 +143,11 @@ class Decoder(Operands):
         change = np.int64(-tag if "to" in i.opcode else tag)
         return self.compute(i.operands[0], "b64", lambda a: a + change if tag else a, i.operands[1:], ("b64",))
 
+    def fence(self, i: Instruction) -> Step:
+        """__threadfence: matters to the search for races, unless it is for the own block only."""
+        wide = bool({"gl", "gpu", "sys"} & set(i.opcode))
+        return lambda b: b.fence() if wide else None
+
     def isspacep(self, i: Instruction) -> Step:
         """Whether a generic address lies in a kind of memory."""
         tags = {"shared": (1,), "local": (2,)}.get(i.opcode[1].split("::")[0], (0,))
@@ -145,6 +159,7 @@ class Decoder(Operands):
 
 
 STEPS = {"cvta": Decoder.cvta, "isspacep": Decoder.isspacep, "unsupported": Decoder.unsupported,
+         "membar": Decoder.fence, "fence": Decoder.fence,
          **memory_steps.STEPS, **warp_steps.STEPS, **system_steps.STEPS}
 
 

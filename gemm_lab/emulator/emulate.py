@@ -6,6 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import fields, replace
+
+import numpy as np
 
 from gemm_lab import compiler
 from gemm_lab.emulator import arguments, program
@@ -26,11 +29,14 @@ MODES = ("values", "count", "check", "trace")
 MAX_BLOCK = 1024, 1024, 64
 MAX_SHARED = 227 * 1024           # bytes, dynamic shared memory included (H100, H200)
 MAX_LOCAL = 512 * 1024            # bytes of a thread (CUDA C++ Programming Guide, technical specifications)
+SMALL = 2**22                     # FMAs and words moved: a launch up to this is checked a second time by itself
+UNOPTIMIZED_STEPS = 16            # times as many instructions, at most, has the unoptimised code
 QUIET_SECONDS = 2                 # a run that takes longer shows its progress
 
 
 def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "count", shared_bytes: int = 0,
-            step_limit: int | None = None, schedule="lockstep", trace_block=(0, 0, 0)) -> Run:
+            step_limit: int | None = None, schedule="lockstep", trace_block=(0, 0, 0),
+            unoptimized: bool | None = None) -> Run:
     """Execute the kernel `entry` of a CUDA C++ source and return what it did. Needs no GPU.
 
     source, entry  the text, and the kernel's name in it: "k", or "k<32>" for a template
@@ -43,6 +49,8 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     schedule       "lockstep"; "warps": in each block one warp runs until it blocks at a barrier or ends, then the
                    lowest-numbered one that can run; or a sequence of warp numbers, the order in which they get a turn
     trace_block    the block that mode "trace" records, (x, y, z)
+    unoptimized    mode "check" only: whether to look for defects also in what the compiler makes without optimisation;
+                   None: where the launch is small. See `second_look`
 
     A kernel that reads out of bounds, never ends or uses something unknown is stopped: `completed` is then False, and
     the arrays hold what had been written. Raises ValueError for arguments that do not fit, CompileError for a source
@@ -54,22 +62,75 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     launch = make_launch(grid, block, shared_bytes)
     order = schedule_maker(schedule, launch)
     limit = check_step_limit(step_limit)
-    ptx = compiler.compile_ptx(source, entry)
-    try:
-        kernel = program.load(ptx.text, ptx.entry)
-    except Unsupported as problem:
-        why = finding("unsupported", problem.line, f"the emulator does not support {problem}")
-        return Run(None, findings=(why,), completed=False)
-    check_kernel(kernel, launch)
-    memory = Global()
     args = list(args)
-    declared = arguments.signature(source, entry)
-    bound = arguments.bind(kernel.kernel.parameters, declared, args, memory)
-    shared = shared_requests(source, entry) if mode != "values" else SharedRequests()
-    recorder = make_recorder(launch, trace_block, source, entry, declared, shared) if mode == "trace" else None
-    return execute(Execution(kernel, launch, memory, bound, shared, count=mode != "values",
-                             check=mode in ("check", "trace"), step_limit=limit, schedule=order,
-                             largest=largest_number(launch, args), recorder=recorder))
+    spare = copied(args) if mode == "check" and unoptimized is not False else None
+
+    def run(execute, args: list, check_again: bool = False) -> Run:
+        ptx = compiler.compile_ptx(source, entry, ("-G",) if check_again else ())
+        try:
+            kernel = program.load(ptx.text, ptx.entry, tracked=check_again)
+        except Unsupported as problem:
+            why = finding("unsupported", problem.line, f"the emulator does not support {problem}")
+            return Run(None, findings=(why,), completed=False)
+        check_kernel(kernel, launch)
+        memory = Global()
+        declared = arguments.signature(source, entry)
+        bound = arguments.bind(kernel.kernel.parameters, declared, args, memory)
+        counts = mode != "values" and not check_again
+        shared = shared_requests(source, entry) if counts else SharedRequests()
+        recorder = make_recorder(launch, trace_block, source, entry, declared, shared) if mode == "trace" else None
+        return execute(Execution(kernel, launch, memory, bound, shared, count=counts, check=mode in ("check", "trace"),
+                                 step_limit=limit and limit * (UNOPTIMIZED_STEPS if check_again else 1),
+                                 schedule=order, largest=largest_number(launch, args), recorder=recorder))
+
+    first = run(execute, args)
+    if spare is None or not wants_second_look(first, unoptimized):
+        return first
+    return second_look(first, run(run_on_numpy, spare, check_again=True))
+
+
+def copied(args: list) -> list:
+    """The arguments with copies of the arrays; what was one array is still one."""
+    copies: dict[tuple[int, int], np.ndarray] = {}
+
+    def copy(arg):
+        if not isinstance(arg, np.ndarray):
+            return arg
+        key = arg.ctypes.data, arg.nbytes
+        if key not in copies:
+            copies[key] = arg.copy()
+            copies[key].flags.writeable = arg.flags.writeable
+        return copies[key]
+    return [copy(arg) for arg in args]
+
+
+def wants_second_look(first: Run, unoptimized: bool | None) -> bool:
+    if any(f.kind == "endless-loop" for f in first.findings):    # which may take seconds again
+        return False
+    if unoptimized is not None or first.counts is None:
+        return bool(unoptimized)
+    moved = (f.name for f in fields(first.counts) if f.name.endswith("words"))
+    return first.counts.fma + sum(getattr(first.counts, name) for name in moved) <= SMALL
+
+
+def second_look(optimized: Run, unoptimized: Run) -> Run:
+    """The first run, with what the second one shows in addition.
+
+    Optimisation hides defects: a variable without a first value gets whatever is convenient, small arrays lie in
+    registers where nothing is out of bounds, and the compiler takes for granted that what C++ leaves undefined does not
+    happen. Then the findings of the optimised code, if it has any, are mere consequences. On the other hand only the
+    unoptimised run knows what becomes of values that nobody has set, and whether they matter.
+    """
+    found = [f for f in unoptimized.findings if f.kind != "unsupported"]
+    kinds, known = {f.kind for f in found}, {f.kind for f in optimized.findings}
+    optimized = replace(optimized, notes=unoptimized.notes or optimized.notes)
+    if kinds - known:
+        return replace(optimized, findings=tuple(found), optimized=False)
+    if "uninitialized" in known - kinds and unoptimized.completed:
+        sure, doubtful = (tuple(f for f in optimized.findings if (f.kind == "uninitialized") is unused)
+                          for unused in (False, True))
+        return replace(optimized, findings=sure, doubtful=doubtful)
+    return optimized
 
 
 def make_recorder(launch: Launch, block, source: str, entry: str, declared, shared: SharedRequests) -> Recorder:
@@ -125,7 +186,7 @@ def result(execution: Execution, seconds: float, name: str) -> Run:
                trace=recorder.finish(findings, execution.completed) if recorder else None,
                output=str(execution.output), completed=execution.completed, seconds=seconds,
                ptx_lines=tuple(sorted(execution.shared.unknown & set(by_line))), emulator=name,
-               instructions=execution.tally.instructions if execution.count else None)
+               instructions=execution.tally.instructions if execution.count else None, notes=tuple(execution.notes))
 
 
 class Progress:

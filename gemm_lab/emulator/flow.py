@@ -6,10 +6,9 @@ label). Blocks keep the order of the PTX, so "the lowest program counter first" 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gemm_lab.emulator.ptx import Address, Instruction, Kernel, Not, Pair, Register, Target, Unsupported
+from gemm_lab.emulator.ptx import Instruction, Kernel, Not, Register, Target, Unsupported, registers
 
 EXIT = 1 << 30    # the program counter of a thread that has finished: behind every block
 
@@ -75,12 +74,13 @@ class Loop:
 
 def basic_blocks(kernel: Kernel) -> list[Block]:
     """The kernel's blocks, with live registers worked out."""
-    starts = {0, *kernel.labels.values()}
+    labels = _targets(kernel)
+    starts = {0, *labels}
     for i, instruction in enumerate(kernel.instructions):
         if _ends_block(instruction):
             starts.update((i, i + 1) if _is_barrier(instruction) and instruction.guard else (i + 1,))
-    size, ends = len(kernel.instructions), set(kernel.labels.values())
-    order = sorted(start for start in starts if start < size or start in ends)
+    size = len(kernel.instructions)
+    order = sorted(start for start in starts if start < size or start in labels)
     block_at = {start: n for n, start in enumerate(order)}
     blocks: list[Block] = []
     prologue: list[Instruction] = []
@@ -92,6 +92,11 @@ def basic_blocks(kernel: Kernel) -> list[Block]:
         prologue = [_vote_result(last)] if last and _is_barrier(last) and "red" in last.opcode else []
     _find_live(blocks)
     return blocks
+
+
+def _targets(kernel: Kernel) -> set[int]:
+    """Where branches lead. Other labels only mark places for debuggers."""
+    return {kernel.labels[_find_label(kernel, i)] for i in kernel.instructions if i.opcode[0] == "bra"}
 
 
 def _is_barrier(instruction: Instruction) -> bool:
@@ -107,15 +112,15 @@ def _end(last: Instruction | None, following: int, kernel: Kernel, block_at: dic
         return Jump(following)
     if _is_barrier(last):
         return _barrier(last, following)
-    target = EXIT if last.opcode[0] in ("ret", "exit") else block_at[_find_label(kernel, last)]
+    target = EXIT if last.opcode[0] in ("ret", "exit") else block_at[kernel.labels[_find_label(kernel, last)]]
     return Branch(last.guard, target, following, last.line) if last.guard else Jump(target, last.line)
 
 
-def _find_label(kernel: Kernel, branch: Instruction) -> int:
+def _find_label(kernel: Kernel, branch: Instruction) -> tuple[int, str]:
     target: Target = branch.operands[0]
     for scope in target.scopes:
         if (scope, target.label) in kernel.labels:
-            return kernel.labels[scope, target.label]
+            return scope, target.label
     raise Unsupported(f"`{branch.text}`: no such label", branch.line)
 
 
@@ -133,6 +138,17 @@ def _vote_result(barrier: Instruction) -> Instruction:
     """What bar.red leaves in its register, read once everybody has arrived."""
     operation = next(o for o in ("popc", "and", "or") if o in barrier.opcode)
     return Instruction(("vote_result", operation), barrier.operands[:1], barrier.line, barrier.text)
+
+
+def endings(blocks: list[Block]) -> frozenset[int]:
+    """EXIT, and the blocks that do nothing but lead there."""
+    found, grown = {EXIT}, True
+    while grown:
+        new = {n for n, block in enumerate(blocks) if not block.instructions and isinstance(block.end, Jump)
+               and block.end.target in found}
+        grown = not new <= found
+        found |= new
+    return frozenset(found)
 
 
 def loops(blocks: list[Block]) -> list[Loop]:
@@ -158,38 +174,6 @@ def _body(head: int, tail: int, before: dict[int, list[int]]) -> frozenset[int]:
 
 # ---- registers ------------------------------------------------------------------------------------------------------
 
-_NO_RESULT = {"st", "red", "cp", "bar", "barrier", "membar", "fence", "prefetch", "prefetchu", "trap", "nanosleep",
-              "unsupported", "bra", "ret", "exit", "discard", "applypriority", "brkpt", "pmevent"}
-
-
-def registers(operand) -> Iterator[Register]:
-    """Every register in an operand."""
-    if isinstance(operand, Register):
-        yield operand
-    elif isinstance(operand, Not):
-        yield operand.register
-    elif isinstance(operand, Address):
-        yield from registers(operand.base)
-    elif isinstance(operand, Pair):
-        yield from registers((operand.first, operand.second))
-    elif isinstance(operand, tuple):
-        for part in operand:
-            yield from registers(part)
-
-
-def written(instruction: Instruction) -> set[str]:
-    """Names of the registers that an instruction writes."""
-    if instruction.opcode[0] in _NO_RESULT:
-        return set()
-    return {r.name for r in registers(instruction.operands[:1])}
-
-
-def read(instruction: Instruction) -> set[str]:
-    """Names of the registers that it reads, its guard included."""
-    sources = instruction.operands if instruction.opcode[0] in _NO_RESULT else instruction.operands[1:]
-    return {r.name for r in registers((*sources, instruction.guard))}
-
-
 def read_at_end(end: Jump | Branch | Barrier) -> set[str]:
     """Names of the registers that the end of a block reads."""
     if isinstance(end, Branch):
@@ -197,12 +181,17 @@ def read_at_end(end: Jump | Branch | Barrier) -> set[str]:
     return {r.name for r in registers((end.number, end.count, end.vote))} if isinstance(end, Barrier) else set()
 
 
+def live_after(block: Block, blocks: list[Block]) -> set[str]:
+    """Names of the registers that may be read after the last instruction of a block."""
+    return set().union(*(blocks[t].live for t in block.end.targets if t != EXIT)) | read_at_end(block.end)
+
+
 def feeding(instructions: list[Instruction], names: set[str]) -> tuple[list[Instruction], set[str]]:
     """The instructions on which these registers depend, directly or through others, and all registers involved."""
     found, grown = [], True
     while grown:
-        found = [i for i in instructions if written(i) & names]
-        more = set().union(*(read(i) for i in found)) - names
+        found = [i for i in instructions if i.writes & names]
+        more = set().union(*(i.reads for i in found)) - names
         names, grown = names | more, bool(more)
     return found, names
 
@@ -213,9 +202,9 @@ def _find_live(blocks: list[Block]) -> None:
     for block in blocks:
         need, have = set(), set()
         for instruction in block.instructions:
-            need |= read(instruction) - have
+            need |= instruction.reads - have
             if instruction.guard is None:    # a predicated write may leave the old value
-                have |= written(instruction)
+                have |= instruction.writes
         needs.append(need | (read_at_end(block.end) - have))
         sets.append(have)
     changed = True

@@ -7,8 +7,9 @@ thread is ordered before the present one if since then
 - the block of both has passed a barrier, or their warp a __syncwarp;
 - or the other thread has *published* what it did, and the present one has *acquired* that. Atomics do both, and so do
   the loads and stores of a flag. A barrier or a __syncwarp shares with the others: what came before it is published by
-  any of them, and what one has acquired all have. Whose news it was is not asked, nor whether a __threadfence stands
-  where it should: rather no accusation than a wrong one.
+  any of them, and what one has acquired all have. Whose news it was is not asked: rather no accusation than a wrong
+  one. Another block can rely on it only if a __threadfence lies between what was done and what publishes it: of the
+  thread that did it, or of the one that publishes, after they met.
 
 Blocks are never ordered otherwise. Only arrays to which the kernel could write are watched (see `watched`); accesses to
 the others cost nothing.
@@ -23,7 +24,7 @@ import numpy as np
 
 from gemm_lab.counts import WARP
 from gemm_lab.emulator.memory import Access, Region
-from gemm_lab.emulator.reports import Findings, cxx_name, finding
+from gemm_lab.emulator.reports import Findings, element_of, finding
 from gemm_lab.emulator.requests import Reach
 from gemm_lab.emulator.threads import Launch, Threads, coordinates
 
@@ -58,6 +59,19 @@ class Present:
     time: int
 
 
+@dataclass
+class Publication:
+    """Threads publish what they, and those they met, have done: when, and when their last barrier was, their last
+    __syncwarp, their last fence, and the last barrier and __syncwarp before that fence. 0: never."""
+    thread: np.ndarray
+    time: np.ndarray
+    barrier: np.ndarray
+    sync: np.ndarray
+    fence: np.ndarray
+    fence_barrier: np.ndarray
+    fence_sync: np.ndarray
+
+
 class Shadow:
     """What is remembered of one array. A place is as large as the kernel's smallest access."""
 
@@ -80,8 +94,8 @@ class GlobalRaces:
             lambda a: a.signal, lambda a: a.polls, lambda a: a.cas, lambda a: a.feeds_cas))
         self.time = 0
         self.shadows: dict[int, Shadow] = {}
-        # What was published: (thread, time, the last barrier and the last warp-level sync of that thread)
-        self.published: list[tuple[np.ndarray, ...]] = []
+        self.published: list[Publication] = []
+        self.fenced: np.ndarray | None = None    # of each thread of the launch, once there is any: its last fence
 
     def begin(self, threads: Threads) -> None:
         """Other blocks run from now on."""
@@ -91,6 +105,8 @@ class GlobalRaces:
         self.sync_time = np.zeros(threads.n, np.int64)            # of each thread: its last __syncwarp
         self.acquired = np.zeros(threads.n, np.int64)    # of each thread: it knows what was published until then
         self.synced = self.informed = False              # whether any of these is not 0
+        self.fence_barrier = np.zeros(threads.n, np.int64)    # of each thread: the last barrier before its last fence,
+        self.fence_sync = np.zeros(threads.n, np.int64)       # and the last __syncwarp
 
     # ---- order
 
@@ -113,6 +129,16 @@ class GlobalRaces:
             np.maximum.at(best, self.threads.warp[members], self.acquired[members])
             self.acquired[members] = best[self.threads.warp[members]]
 
+    def fence(self, group) -> None:
+        """__threadfence: all blocks see what these threads, and those they met, have done before what they do next."""
+        if self.fenced is None:
+            self.fenced = np.zeros(self.launch.blocks * self.launch.threads, np.int32)
+        self.time += 1
+        members = group.members
+        self.fenced[members + self.first] = self.time
+        self.fence_barrier[members] = self.barrier_time[self.threads.block[members]]
+        self.fence_sync[members] = self.sync_time[members]
+
     def unordered(self, record: Record, where: np.ndarray, by: Present) -> np.ndarray:
         """Where the recorded access is of another thread, and nothing orders it before the present one."""
         earlier = record.thread[where]
@@ -127,29 +153,45 @@ class GlobalRaces:
             same_warp = same_block & (self.threads.warp[here] == self.threads.warp[by.member])
             conflict &= ~(same_warp & (time < np.minimum(self.sync_time[here], self.sync_time[by.member])))
         if self.informed and conflict.any():
-            conflict[conflict] = ~self._known(earlier[conflict], time[conflict], self.acquired[by.member[conflict]])
+            acquired = self.acquired[by.member[conflict]]
+            conflict[conflict] = ~self._known(earlier[conflict], time[conflict], acquired, same_block[conflict])
         return conflict
 
-    def _known(self, thread: np.ndarray, time: np.ndarray, acquired: np.ndarray) -> np.ndarray:
-        """Whether what a thread did at a time was published early enough to be acquired."""
-        columns = [np.concatenate(column) for column in zip(*self.published)]
-        self.published = [tuple(columns)]
+    def _known(self, thread: np.ndarray, time: np.ndarray, acquired: np.ndarray, same_block: np.ndarray) -> np.ndarray:
+        """Whether what a thread did at a time was published early enough to be acquired, within its block or by one of
+        another block."""
+        news = Publication(*(np.concatenate(column) for column in zip(*(vars(p).values() for p in self.published))))
+        self.published = [news]
         known = np.zeros(len(thread), bool)
         for moment in np.unique(time):
-            now = time == moment
-            earliest = self._published_after(moment, thread[now], columns)
-            known[now] = earliest <= acquired[now]
+            for near in (True, False):
+                now = (time == moment) & (same_block == near)
+                if now.any():
+                    known[now] = self._published_after(moment, thread[now], news, near) <= acquired[now]
         return known
 
-    def _published_after(self, moment: int, thread: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
-        """For each thread, when what it did at that moment was published first, by itself or by one it met since."""
-        publisher, time, barrier, sync = columns
+    def _published_after(self, moment: int, thread: np.ndarray, news: Publication, near: bool) -> np.ndarray:
+        """For each thread, when what it did at that moment was published first, by itself or by one it met since.
+
+        `near`: for threads of the same block, who need no fence."""
+        ways = (lambda t: t), self._warp, (lambda t: t // self.launch.threads)
+        if near:
+            return self._first(thread, news, zip(ways, (news.time, news.sync, news.barrier)), moment)
+        earliest = self._first(thread, news, zip(ways, (news.fence, news.fence_sync, news.fence_barrier)), moment)
+        if self.fenced is not None:    # who has fenced itself may leave the publishing to others
+            by_others = self._first(thread, news, zip(ways[1:], (news.sync, news.barrier)), moment)
+            earliest = np.where(self.fenced[thread] > moment, np.minimum(earliest, by_others), earliest)
+        return earliest
+
+    @staticmethod
+    def _first(thread: np.ndarray, news: Publication, ways, moment: int) -> np.ndarray:
+        """The time of the first publication after the moment by anybody who, in one of these ways, speaks for each."""
         earliest = np.full(len(thread), NEVER)
-        for number, since in ((lambda t: t, time), (self._warp, sync), (lambda t: t // self.launch.threads, barrier)):
+        for number, since in ways:
             late = since > moment
-            names, place = np.unique(number(publisher[late]), return_inverse=True)
+            names, place = np.unique(number(news.thread[late]), return_inverse=True)
             first = np.full(len(names) + 1, NEVER)
-            np.minimum.at(first, place, time[late])
+            np.minimum.at(first, place, news.time[late])
             at = np.searchsorted(names, number(thread))
             hit = np.append(names, -1)[at] == number(thread)
             earliest = np.minimum(earliest, np.where(hit, first[at], NEVER))
@@ -160,8 +202,14 @@ class GlobalRaces:
         return block * self.launch.warps + number // WARP
 
     def _publish(self, by: Present) -> None:
-        self.published.append((by.thread, np.full(len(by.thread), by.time),
-                               self.barrier_time[self.threads.block[by.member]], self.sync_time[by.member]))
+        time = np.full(len(by.thread), by.time)
+        barrier, sync = self.barrier_time[self.threads.block[by.member]], self.sync_time[by.member]
+        if by.access.releases:
+            fence, fence_barrier, fence_sync = time, barrier, sync
+        else:
+            fence = np.zeros(len(time), np.int64) if self.fenced is None else self.fenced[by.thread]
+            fence_barrier, fence_sync = self.fence_barrier[by.member], self.fence_sync[by.member]
+        self.published.append(Publication(by.thread, time, barrier, sync, fence, fence_barrier, fence_sync))
 
     def _acquire(self, shadow: Shadow, where: np.ndarray, by: Present) -> None:
         """Whoever reads a flag learns what the thread that wrote it has published."""
@@ -170,7 +218,8 @@ class GlobalRaces:
             if news.any():
                 writer, time = record.thread[where[news]], record.time[where[news]]
                 if record is shadow.stored:    # a plain store can be a flag, too, which shows only now
-                    self.published.append((writer, time, time, time))
+                    fence = np.zeros_like(time) if self.fenced is None else np.minimum(self.fenced[writer], time)
+                    self.published.append(Publication(writer, time, time, time, fence, fence, fence))
                 self._learn(by.member[news], time)
 
     def _learn(self, members: np.ndarray, time) -> None:
@@ -301,33 +350,31 @@ class GlobalRaces:
             other = self.accesses[number]
             if not self.findings.has("race", by.access.line, other.line):
                 i = int((conflict & (numbers == number)).argmax())
-                self._add_race(by, other, int(where[i]), int(by.thread[i]), int(record.thread[where[i]]))
+                told = self._told(record, where[i:i + 1], by.member[i:i + 1])
+                self._add_race(by, other, int(where[i]), int(by.thread[i]), int(record.thread[where[i]]), told)
 
-    def _add_race(self, by: Present, other: Access, place: int, me: int, them: int) -> None:
+    def _told(self, record: Record, where: np.ndarray, member: np.ndarray) -> bool:
+        """Whether all that lacks is a fence."""
+        return self.informed and bool(self._known(record.thread[where], record.time[where], self.acquired[member],
+                                                  same_block=np.array([True]))[0])
+
+    def _add_race(self, by: Present, other: Access, place: int, me: int, them: int, told: bool) -> None:
         line = by.access.line
         where = f"in line {other.line}" if other.line != line else "in the same line"
         same_block = me // self.launch.threads == them // self.launch.threads
         why = ("no barrier lies between" if same_block else
+               "an atomic or a flag tells of it, but no __threadfence() stands before that, so this block may see the "
+               "news and not yet the data" if told else
                "nothing says which block comes first, and __syncthreads orders the threads of one block only")
+        what = element_of(by.region, place * self.granule)
         self.findings.add(finding(
-            "race", line, f"{self._who(me)} {_VERB[by.access.action]} {self._place(by.region, place)}, which "
-            f"{self._who(them)} {_VERB[other.action]} {where}; {why}, so the result depends on which comes first",
+            "race", line, f"{self._who(me)} {_VERB[by.access.action]} {what}, which {self._who(them)} "
+            f"{_VERB[other.action]} {where}; {why}, so the result depends on which comes first",
             other.line))
 
     def _who(self, thread: int) -> str:
         block, number = divmod(thread, self.launch.threads)
         return f"thread {coordinates(number, self.launch.block)} of block {coordinates(block, self.launch.grid)}"
-
-    def _place(self, region: Region, place: int) -> str:
-        """ "element 37 of C (row 1, column 5)" """
-        byte, name = place * self.granule - region.at, cxx_name(region.name)
-        if not region.shape:
-            return f"word {byte // 4} of {name}" if byte % 4 == 0 else f"byte {byte} of {name}"
-        element = byte // region.dtype.itemsize
-        if len(region.shape) != 2:
-            return f"element {element} of {name}"
-        row, column = divmod(element, region.shape[1])
-        return f"element {element} of {name} (row {row}, column {column})"
 
 
 _VERB = {"load": "reads", "store": "writes", "atomic": "updates"}

@@ -16,6 +16,7 @@ comparisons approach each other: a long loop may take its time.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,13 +24,14 @@ import numpy as np
 from gemm_lab.emulator import flow
 from gemm_lab.emulator.flow import Block, Loop
 from gemm_lab.emulator.integers import signed
-from gemm_lab.emulator.ptx import Immediate, Instruction, Register, number
+from gemm_lab.emulator.ptx import SIZES, Immediate, Instruction, Register, number
 from gemm_lab.emulator.reports import Stop, finding
 
 PATIENCE = 5.0           # seconds
 FIRST_LOOK = 16          # rounds before a loop is looked at
 _ACROSS = {"shfl", "vote", "match", "redux", "activemask", "vote_result"}
 _MEMORY = {"ld", "ldu", "atom"}
+ALL = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Control:
     """What the decisions of a loop depend on."""
     loop: Loop
     registers: tuple[str, ...]     # those that carry state from one round to the next
+    bits: tuple[int, ...]          # and which of their bits matter: of a counter in a byte, eight
     local: bool                    # values in local memory
     memory: bool                   # values in memory that other threads may change
     across: bool                   # what other threads pass on in a warp or at a barrier
@@ -59,11 +62,41 @@ def control(blocks: list[Block], loop: Loop, loops: list[Loop]) -> Control:
     spaces = {_space(i) for i in deciding if i.opcode[0] in _MEMORY}
     constants = [abs(number(operand.text)) for i in instructions if i.opcode[0] == "setp"
                  for operand in i.operands if isinstance(operand, Immediate) and operand.text.lstrip("-").isdigit()]
-    return Control(loop, tuple(sorted(needed & blocks[loop.head].live)), "local" in spaces, "memory" in spaces,
+    matter, carried = bits_that_matter(deciding, branches), tuple(sorted(needed & blocks[loop.head].live))
+    return Control(loop, carried, tuple(matter[name] for name in carried), "local" in spaces, "memory" in spaces,
                    any(i.opcode[0] in _ACROSS for i in deciding), max(constants, default=0),
                    tuple(i.operands[1:3] for i in deciding if i.opcode[0] == "setp"
                          and any(isinstance(operand, Register) for operand in i.operands[1:3])),
                    tuple((o.tail, o.head) for o in loops if o != loop and {loop.head, loop.tail} <= o.body))
+
+
+def bits_that_matter(instructions: list[Instruction], branches: set[str]) -> dict[str, int]:
+    """For each register, the bits of it on which branches can depend, as a mask."""
+    found, grown = defaultdict(int, dict.fromkeys(branches, ALL)), True
+    while grown:
+        before = sum(found.values())
+        for i in instructions:
+            for target in i.writes:
+                for name in i.reads:
+                    found[name] |= _bits_read(i, found[target])
+        grown = sum(found.values()) != before
+    return found
+
+
+def _bits_read(i: Instruction, wanted: int) -> int:
+    """The bits of its sources that an instruction needs for these bits of its result."""
+    constants = [number(operand.text) for operand in i.operands[1:] if isinstance(operand, Immediate)]
+    if i.opcode[0] == "mov":
+        return wanted
+    if i.opcode[0] == "and" and constants:
+        return wanted & constants[0]
+    if i.opcode[0] in ("add", "sub", "mul", "mad") and not {"hi", "wide"} & set(i.opcode) and i.opcode[-1][0] != "f":
+        return (1 << wanted.bit_length()) - 1    # a carry goes up, never down
+    if i.opcode[0] == "cvt" and i.opcode[-1][0] in "us" and i.opcode[-2][0] in "us" and len(i.opcode) == 3:
+        size = 8 * SIZES[i.opcode[-1]]
+        sign = 1 << size - 1 if i.opcode[-1][0] == "s" and wanted >> size else 0
+        return wanted & (1 << size) - 1 | sign
+    return ALL
 
 
 def _space(i: Instruction) -> str:
@@ -166,10 +199,17 @@ def closing(before: tuple, now: tuple) -> bool:
 
 
 def _state(batch, control: Control) -> list:
-    state = [batch.registers[name] for name in control.registers]
+    state = [_masked(batch.registers[name], bits) for name, bits in zip(control.registers, control.bits)]
     if control.local:
         state += list(batch.spaces["local"].rows()[batch.group.members].T.copy())
     return state
+
+
+def _masked(x, bits: int):
+    """The bits of a register that matter."""
+    if x.dtype.kind != "i" or bits & (full := (1 << 8 * x.itemsize) - 1) == full:
+        return x
+    return x & np.array(bits & full, f"u{x.itemsize}").view(x.dtype)
 
 
 def _bits(x):

@@ -17,6 +17,7 @@ from gemm_lab.emulator import reports, watched
 from gemm_lab.emulator.barriers import Barriers
 from gemm_lab.emulator.copies import Copies
 from gemm_lab.emulator.counting import Tally
+from gemm_lab.emulator.departures import Departures
 from gemm_lab.emulator.flow import EXIT, Barrier, Branch, Jump
 from gemm_lab.emulator.global_races import GlobalRaces
 from gemm_lab.emulator.loops import Watch, endless
@@ -30,6 +31,7 @@ from gemm_lab.emulator.schedule import Lockstep
 from gemm_lab.emulator.shared_requests import SharedRequests
 from gemm_lab.emulator.threads import Group, Launch, Threads
 from gemm_lab.emulator.tracing import Recorder, TooLong
+from gemm_lab.emulator.undefined import Undefined
 
 BATCH_BYTES = 2**26    # of shared and local memory in a batch
 LANES = 8192    # threads in a batch: few enough that their registers stay in the processor's cache
@@ -55,6 +57,8 @@ class Execution:
     completed: bool = True
     global_races: GlobalRaces | None = None
     recorder: Recorder | None = None    # in mode "trace"
+    undefined: Undefined | None = None
+    notes: list[str] = field(default_factory=list)    # what may explain a finding
 
     def run(self, progress: Callable[[int], None] = lambda blocks: None) -> None:
         """Run all blocks; stops at the first finding after which going on makes no sense."""
@@ -63,6 +67,7 @@ class Execution:
             self.global_races = GlobalRaces(self.launch, self.program.accesses, self.findings)
             for region in watched.written(self.program.targets, self.memory, self.arguments, symbols):
                 region.watched = True
+            self.undefined = Undefined(self.program, self.findings) if self.program.tracking else None
         per_batch = self.blocks_at_once()
         with np.errstate(all="ignore"):
             try:
@@ -100,8 +105,12 @@ class Batch:
         self.global_races = execution.global_races
         if self.global_races is not None:
             self.global_races.begin(threads)
+        self.departures = Departures(self) if execution.check else None
         self._make_memory()
         self._fill_registers(symbols)
+        self.undefined = execution.undefined
+        if self.undefined is not None:
+            self.undefined.begin(self)
         self.schedule = execution.schedule(threads)
         self.copies = Copies(threads.n)
         self.watch = Watch(self.program.controls, execution.largest, execution.memory.largest(),
@@ -126,7 +135,8 @@ class Batch:
         memory = self.execution.memory
         self.spaces = {"global": memory, "const": memory, "shared": shared, "local": local}
         checked = self.execution.check and shared.regions
-        self.races = Races(self.threads, self.program.accesses, shared, self.findings) if checked else None
+        self.races = Races(self.threads, self.program.accesses, shared, self.findings, self.departures,
+                           tracked=self.program.tracking is not None) if checked else None
 
     def _fill_registers(self, symbols: dict[str, int]) -> None:
         self.whole = Registers(self.threads.n, self.program.types)
@@ -175,6 +185,11 @@ class Batch:
         if self.global_races is not None:
             self.global_races.warp_sync(self.group, mask)
 
+    def fence(self) -> None:
+        """The group's threads make what they did visible to all blocks before what they do next."""
+        if self.global_races is not None:
+            self.global_races.fence(self.group)
+
     # ---- execution
 
     def run(self) -> None:
@@ -216,6 +231,8 @@ class Batch:
         end = code.end
         if self.recorder is not None and isinstance(end, Barrier):
             self.recorder.arrive(end.line, self.group)
+        if self.departures is not None:
+            self.departures.follow(code)
         if isinstance(end, Jump):
             self.go(end.target)
         elif isinstance(end, Branch):
@@ -255,6 +272,8 @@ class Batch:
         self.schedule.opened(blocks)
         if self.recorder is not None:
             self.recorder.opened(blocks)
+        if self.departures is not None:
+            self.departures.barrier(blocks)
         if self.global_races is not None:
             self.global_races.barrier(blocks)
         if self.races is not None:

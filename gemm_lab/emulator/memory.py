@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gemm_lab.emulator import counting
+from gemm_lab.emulator.debug_info import Array
 from gemm_lab.emulator.ptx import Variable
 from gemm_lab.emulator.threads import Group
 from gemm_lab.machine_loads import WIDEST, MachineAccess
@@ -62,6 +63,10 @@ class Space:
     def region(self, address: int) -> Region | None:
         """The region in whose neighbourhood an address lies; it may still be out of bounds."""
         return self.regions.get(address >> self.shift)
+
+    def reached(self, access: Access, address: int) -> Region | None:
+        """The same for an access, which may be known to mean one of the arrays in a region."""
+        return self.region(address)
 
     def offsets(self, group: Group) -> np.ndarray | None:
         """For each member, where its own copy of the memory starts; None if all share one."""
@@ -142,8 +147,30 @@ class Local(Private):
 
     name, shift, tag = "local", LOCAL_SHIFT, LOCAL_TAG
 
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.parts: dict[Array, Region] = {}
+
     def offsets(self, group: Group) -> np.ndarray:
         return group.members * self.stride
+
+    def reached(self, access: Access, address: int) -> Region | None:
+        if not access.arrays:
+            return self.region(address)
+        parts = [self.part(array) for array in access.arrays]
+        return next((part for part in parts if part.holds(address, address + 1)), parts[0])
+
+    def named(self, name: str) -> Region:
+        """The region of a variable of the PTX."""
+        return next(r for r in self.regions.values() if r.name == name)
+
+    def part(self, array: Array) -> Region:
+        """One array of a depot, with bounds of its own."""
+        if array not in self.parts:
+            whole = self.named(array.depot)
+            self.parts[array] = Region(array.name, whole.first + array.offset, array.size, whole.storage,
+                                       whole.at + array.offset, whole.dtype)
+        return self.parts[array]
 
 
 def symbols(variables: dict[str, Variable], memory: Global) -> dict[str, int]:
@@ -178,6 +205,8 @@ class Access:
     feeds_cas: bool = False      # or a load of the value with which one compares
     signal: bool = False         # threads can tell each other something by it: an atomic, or an access to a flag
     polls: bool = False          # a loop goes on until it reads the right value
+    releases: bool = False       # a signal that is a fence, too
+    arrays: tuple = ()           # the local arrays that it may touch, if known: see `local_arrays`
 
     @property
     def element_bytes(self) -> int:

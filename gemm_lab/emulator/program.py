@@ -9,9 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from gemm_lab.emulator import flow, loops, ptx, reader, watched
+from gemm_lab.emulator import debug_info, flow, loops, ptx, reader, watched
+from gemm_lab.emulator.debug_info import DebugInfo
 from gemm_lab.emulator.decode import Decoder
 from gemm_lab.emulator.flow import EXIT, Barrier, Block, Branch, Jump
+from gemm_lab.emulator.tracking import Tracking, TrackingDecoder
+from gemm_lab.emulator.undefined import CLEAN
 
 STEPS = "%steps"    # a register of the emulator's own: the instructions that a thread has executed
 
@@ -20,6 +23,7 @@ STEPS = "%steps"    # a register of the emulator's own: the instructions that a 
 class Code:
     """A basic block: `steps` are pairs (step, registers whose values nobody needs afterwards)."""
     block: Block
+    leads_out: bool = False              # perhaps to the end of the kernel
     steps: list[tuple[Callable, tuple[str, ...]]] = field(default_factory=list)
     fma: list[tuple[int | None, int]] = field(default_factory=list)    # (line, FMA instructions)
     condition: Callable | None = None    # of a branch
@@ -49,22 +53,26 @@ class Code:
 class Program:
     """A kernel, decoded. It holds nothing that depends on a launch, so it is made once."""
 
-    def __init__(self, kernel: ptx.Kernel):
+    def __init__(self, kernel: ptx.Kernel, info: DebugInfo | None = None):
         self.kernel, self.variables = kernel, kernel.variables
-        decoder = Decoder(kernel)
         blocks = flow.basic_blocks(kernel)
-        self.controls = loops.controls(blocks)
+        self.tracking = Tracking(kernel, info, blocks) if info is not None else None
+        decoder = TrackingDecoder(kernel, self.tracking) if self.tracking else Decoder(kernel)
+        self.controls, self.endings = loops.controls(blocks), flow.endings(blocks)
         decoder.polling = watched.polling(blocks)
         self.targets = watched.targets(kernel.instructions)
-        self.codes = [_code(block, blocks, decoder) for block in blocks]
+        self.codes = [_code(block, blocks, decoder, self.endings) for block in blocks]
         self.constants, self.accesses = decoder.constants, decoder.accesses
         self.types = decoder.types | {STEPS: np.int64}
+        if self.tracking:
+            self.types |= dict.fromkeys(self.tracking.all_marked(self.tracking.suspects), lambda zero: CLEAN)
         self._live: dict[tuple[int, ...], frozenset[str]] = {}
 
     def live(self, targets: tuple[int, ...]) -> frozenset[str]:
         """Registers that threads at these blocks may still read."""
         if targets not in self._live:
-            self._live[targets] = frozenset({STEPS}).union(*(self.codes[t].block.live for t in targets if t != EXIT))
+            live = frozenset({STEPS}).union(*(self.codes[t].block.live for t in targets if t != EXIT))
+            self._live[targets] = live.union(self.tracking.all_marked(live)) if self.tracking else live
         return self._live[targets]
 
     def loop_line(self, block: int) -> int | None:
@@ -74,19 +82,22 @@ class Program:
 
 
 @lru_cache(maxsize=64)
-def load(text: str, entry: str) -> Program:
-    """The kernel `entry` of a PTX module."""
-    return Program(reader.parse(text, entry))
+def load(text: str, entry: str, tracked: bool = False) -> Program:
+    """The kernel `entry` of a PTX module; `tracked`: unoptimised PTX, in which undefined values are followed."""
+    return Program(reader.parse(text, entry), debug_info.read(text) if tracked else None)
 
 
-def _code(block: Block, blocks: list[Block], decoder: Decoder) -> Code:
-    code = Code(block)
+def _code(block: Block, blocks: list[Block], decoder: Decoder, endings: frozenset[int]) -> Code:
+    code = Code(block, leads_out=bool(endings.intersection(block.end.targets)))
     steps = [decoder.step(i) for i in block.instructions]
-    code.steps = list(zip(steps, _dead(block, blocks)))
+    dead = _dead(block, blocks)
+    if decoder.tracking:
+        dead = [(*names, *decoder.tracking.all_marked(names)) for names in dead]
+    code.steps = list(zip(steps, dead))
     code.fma = list(Counter(i.line for i in block.instructions if i.is_fma).items())
     end = block.end
     if isinstance(end, Branch):
-        code.condition = decoder.source(end.predicate, "pred")
+        code.condition = decoder.condition(end)
     elif isinstance(end, Barrier):
         code.number = decoder.source(end.number, "s32")
         code.expected = decoder.source(end.count, "s32") if end.count is not None else None
@@ -96,12 +107,12 @@ def _code(block: Block, blocks: list[Block], decoder: Decoder) -> Code:
 
 def _dead(block: Block, blocks: list[Block]) -> list[tuple[str, ...]]:
     """For each instruction, the registers whose values are not needed after it. Freeing them keeps the cache warm."""
-    needed = set().union(*(blocks[t].live for t in block.end.targets if t != EXIT)) | flow.read_at_end(block.end)
+    needed = flow.live_after(block, blocks)
     dead = []
     for i in reversed(block.instructions):
-        touched = flow.read(i) | flow.written(i)
+        touched = i.reads | i.writes
         dead.append(tuple(touched - needed))
         if i.guard is None:
-            needed -= flow.written(i)
-        needed |= flow.read(i)
+            needed -= i.writes
+        needed |= i.reads
     return dead[::-1]

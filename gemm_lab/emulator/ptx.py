@@ -6,7 +6,9 @@ memory, and branches to labels (NVIDIA, "PTX ISA"). `module` and `reader` make t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 SIZES = {"pred": 1, **{kind + bits: int(bits) // 8 for kind in "busf" for bits in ("8", "16", "32", "64", "128")}}
 
@@ -73,7 +75,26 @@ class Target:
     scopes: tuple[int, ...]
 
 
+def registers(operand) -> Iterator[Register]:
+    """Every register in an operand."""
+    if isinstance(operand, Register):
+        yield operand
+    elif isinstance(operand, Not):
+        yield operand.register
+    elif isinstance(operand, Address):
+        yield from registers(operand.base)
+    elif isinstance(operand, Pair):
+        yield from registers((operand.first, operand.second))
+    elif isinstance(operand, tuple):
+        for part in operand:
+            yield from registers(part)
+
+
 # ---- instructions and kernels ---------------------------------------------------------------------------------------
+
+_NO_RESULT = {"st", "red", "cp", "bar", "barrier", "membar", "fence", "prefetch", "prefetchu", "trap", "nanosleep",
+              "unsupported", "bra", "ret", "exit", "discard", "applypriority", "brkpt", "pmevent"}
+
 
 @dataclass(frozen=True)
 class Instruction:
@@ -82,6 +103,17 @@ class Instruction:
     line: int | None              # of the student's source
     text: str
     guard: Register | Not | None = None
+
+    @cached_property
+    def writes(self) -> frozenset[str]:
+        """Names of the registers that it writes."""
+        return frozenset() if self.opcode[0] in _NO_RESULT else frozenset(r.name for r in registers(self.operands[:1]))
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """Names of the registers that it reads, its guard included."""
+        sources = self.operands if self.opcode[0] in _NO_RESULT else self.operands[1:]
+        return frozenset(r.name for r in registers((*sources, self.guard)))
 
     @property
     def is_fma(self) -> bool:
@@ -115,6 +147,7 @@ class Kernel:
     labels: dict[tuple[int, str], int] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     max_threads: int | None = None    # from __launch_bounds__
+    functions: dict[int, str] = field(default_factory=dict)    # the function that a scope belongs to
 
 
 def number(text: str) -> int:

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemm_lab.counts import WARP
-from gemm_lab.emulator.memory import SHARED_FILL, Access, Region, Shared
-from gemm_lab.emulator.reports import Findings, cxx_name, finding
+from gemm_lab.emulator.departures import Departures
+from gemm_lab.emulator.memory import Access, Region, Shared
+from gemm_lab.emulator.reports import Findings, because, cxx_name, finding, unwritten_shared
 from gemm_lab.emulator.requests import Reach
 from gemm_lab.emulator.threads import Group, Threads
 
@@ -60,8 +61,10 @@ class Present:
 class Races:
     """The bookkeeping for the shared memory of one batch. A place is as large as the kernel's smallest access to it."""
 
-    def __init__(self, threads: Threads, accesses: Sequence[Access], shared: Shared, findings: Findings):
+    def __init__(self, threads: Threads, accesses: Sequence[Access], shared: Shared, findings: Findings,
+                 departures: Departures, tracked: bool = False):
         self.threads, self.accesses, self.findings, self.stride = threads, accesses, findings, shared.stride
+        self.departures, self.tracked = departures, tracked
         self.granule = min([4, *(a.element_bytes for a in accesses if a.space in ("shared", None))])
         self.is_atomic, self.is_cas, self.feeds_cas = (np.array([*map(test, accesses), False]) for test in (
             lambda a: a.action == "atomic", lambda a: a.cas, lambda a: a.feeds_cas))
@@ -203,12 +206,11 @@ class Races:
 
     def _uninitialized(self, by: Present, where: np.ndarray) -> None:
         missing = ~self.written[where]
-        if missing.any() and not self.findings.has("uninitialized", by.access.line):
+        if not self.tracked and missing.any() and not self.findings.has("uninitialized", by.access.line):
             i = int(missing.argmax())
             who, place = self.threads.who(by.thread[i]), self._place(by.region, where[i])
-            self.findings.add(finding(
-                "uninitialized", by.access.line, f"{who} reads {place}, which nobody has written yet (here it holds "
-                f"{SHARED_FILL:#x}, a NaN): a store leaves it out, or no barrier makes the store come first"))
+            self.findings.add(unwritten_shared(by.access.line, who, place, self.departures,
+                                               int(self.threads.block[by.thread[i]])))
 
     def _report(self, by: Present, record: Record, where: np.ndarray, conflict: np.ndarray) -> None:
         if not conflict.any():
@@ -224,7 +226,7 @@ class Races:
         self.findings.add(finding(
             "race", line, f"{threads.who(me)} {_VERB[by.access.action]} {self._place(by.region, place)}, which thread "
             f"{threads.thread(them)} {_VERB[other.action]} {where}; no barrier lies between, so the result depends on "
-            "which comes first", other.line))
+            f"which comes first{because(self.departures.sentence(int(threads.block[me])))}", other.line))
 
     def _place(self, region: Region, place: int) -> str:
         byte = int(place) * self.granule % self.stride - region.at

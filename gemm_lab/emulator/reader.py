@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from gemm_lab.emulator import library
 from gemm_lab.emulator.module import Module, max_threads, variable
 from gemm_lab.emulator.ptx import (
     SIZES,
@@ -115,6 +116,7 @@ class Reader:
 
     def open_scope(self, slots: dict[str, str]) -> None:
         self.scopes.append(Scope(self.new_number(), slots))
+        self.kernel.functions[self.scopes[-1].number] = self.calls[-1]
 
     def new_number(self) -> int:
         self.scope_count += 1
@@ -197,12 +199,20 @@ class Reader:
         name, *arguments = operands[1:] if results else operands
         arguments = arguments[0] if arguments else ()
         function = getattr(name, "name", "a function pointer")
-        if function not in self.module.functions:    # printf, for example
-            self.add(("call", function), (self.slots(results), self.slots(arguments)), text, guard)
+        if function not in self.module.functions:
+            self.call_outside(function, self.slots(results), self.slots(arguments), text, guard)
         elif guard:
             raise Unsupported(f"the predicated call `{text}`", self.line)
         else:
             self.inline(function, arguments, results)
+
+    def call_outside(self, function: str, results, arguments, text: str, guard) -> None:
+        """A function that is not in the module: one instruction, or the system's, such as printf."""
+        found = library.instruction(function, arguments)
+        if found and len(results) == 1:
+            self.add(found[0], (results[0], *found[1]), text, guard)
+        else:
+            self.add(("call", function), (results, arguments), text, guard)
 
     def slots(self, symbols) -> tuple[Register, ...]:
         names = [f"{symbol.name}+0" for symbol in symbols]

@@ -49,6 +49,8 @@ class Window(dict):
             if self.copies.get(name, (None, None))[1] is value or (live is not None and name not in live):
                 continue
             old = self.whole[name]
+            if old is value:
+                continue
             new = np.full(self.whole.threads, old) if old.ndim == 0 else old.copy()
             new[self.index] = value
             self.whole[name] = new

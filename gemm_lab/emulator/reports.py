@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gemm_lab.emulator import warp
+from gemm_lab.emulator.memory import SHARED_FILL
 from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.run import Finding
 
@@ -79,6 +80,18 @@ def place_of(access, region, address: int) -> str:
     return f"{which} of {cxx_name(region.name)}, {beyond}"
 
 
+def element_of(region, byte: int) -> str:
+    """ "element 37 of C (row 1, column 5)": where a byte of an array's storage lies"""
+    byte, name = byte - region.at, cxx_name(region.name)
+    if not region.shape:
+        return f"word {byte // 4} of {name}" if byte % 4 == 0 else f"byte {byte} of {name}"
+    element = byte // region.dtype.itemsize
+    if len(region.shape) != 2:
+        return f"element {element} of {name}"
+    row, column = divmod(element, region.shape[1])
+    return f"element {element} of {name} (row {row}, column {column})"
+
+
 # ---- findings -------------------------------------------------------------------------------------------------------
 
 _DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
@@ -107,6 +120,18 @@ def misaligned(batch, access, base, region) -> Stop:
     return Stop(finding("misaligned", access.line,
                         f"{batch.threads.who(batch.group.thread(member))} moves {access.bytes} bytes at {where} of "
                         f"{cxx_name(region.name)}; such an access must start at a multiple of {access.bytes} bytes"))
+
+
+def because(sentence: str) -> str:
+    """A sentence that may explain a finding, put behind it."""
+    return f". {sentence}" if sentence else ""
+
+
+def unwritten_shared(line: int | None, who: str, place: str, departures, block: int) -> Finding:
+    """A thread of a block reads a place of shared memory that holds nothing yet."""
+    return finding("uninitialized", line, f"{who} reads {place}, which nobody has written yet (here it holds "
+                   f"{SHARED_FILL:#x}, a NaN): a store leaves it out, or no barrier makes the store come "
+                   f"first{because(departures.sentence(block))}", departures.of_block(block)[1])
 
 
 def left_out(batch, mask, line: int | None) -> None:

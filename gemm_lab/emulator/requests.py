@@ -62,7 +62,7 @@ def reach(batch, access: Access, base) -> Reach | None:
     if access.space is None:
         address -= space.tag
     low = address + foot.low
-    region = space.region(low)
+    region = space.reached(access, low)
     if region is None or not region.holds(low, address + foot.high + access.bytes):
         return None
     if (address | foot.bits) & (access.bytes - 1):
@@ -92,6 +92,8 @@ def load(batch, access: Access, base) -> list | None:
         batch.races.read(found)
     if found.region.watched:
         batch.global_races.read(found)
+    if batch.undefined is not None:
+        batch.undefined.load(found)
     values = [found.take(k) for k in range(access.width)]
     if batch.recorder is not None:
         batch.recorder.access(found.space, found.region, access, found.group, found.positions(), values)
@@ -108,6 +110,8 @@ def store(batch, access: Access, base, values) -> bool:
         batch.races.write(batch.group, access, found.region, found.positions(), values)
     if found.region.watched:
         batch.global_races.store(found, values)
+    if batch.undefined is not None:
+        batch.undefined.store(found)
     for k, value in enumerate(values):
         found.put(k, value)
     if batch.recorder is not None:
@@ -130,6 +134,8 @@ def atomic(batch, access: Access, base, update):
         batch.races.write(batch.group, access, found.region, found.positions(), None)
     if found.region.watched:
         batch.global_races.update(found)
+    if batch.undefined is not None:
+        batch.undefined.atomic(found)
     old, new = np.empty(len(where), access.dtype), np.empty(len(where), access.dtype)
     for members in one_at_a_time(where):
         old[members] = found.view[where[members]]
@@ -174,7 +180,7 @@ def regions_reached(batch, access: Access, addresses: np.ndarray) -> list[tuple[
         first = int(addresses[left[0]])
         space = batch.space(access, first)
         tag = space.tag if access.space is None else 0
-        region = space.region(first - tag)
+        region = space.reached(access, first - tag)
         if region is None or not region.holds(first - tag, first - tag + access.bytes):
             raise reports.out_of_bounds(batch, access, space, region, first - tag, int(left[0]))
         at = addresses[left] - (tag + region.first)

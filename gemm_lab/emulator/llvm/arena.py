@@ -65,7 +65,7 @@ class Arena:
             self._give_back(name, place)
         self.here, self.last_use = {}, {}
         for n, i in enumerate(block.instructions):
-            self.last_use |= dict.fromkeys(flow.read(i) | flow.written(i), n)
+            self.last_use |= dict.fromkeys(i.reads | i.writes, n)
         self.last_use |= dict.fromkeys(flow.read_at_end(block.end), len(block.instructions))
 
     def finished(self, n: int) -> None:

@@ -11,7 +11,6 @@ from functools import partial
 
 import numpy as np
 
-from gemm_lab.emulator import flow
 from gemm_lab.emulator.decode import NO_EFFECT
 from gemm_lab.emulator.flow import EXIT, Barrier, Branch, Jump
 from gemm_lab.emulator.instructions import meaning
@@ -101,7 +100,7 @@ class Assembler(Operands):
             del self.records[before:]
             self.footprints = footprints
             self.emit(("leave",), control.leave)
-        changed = flow.written(i)
+        changed = i.writes
         self.footprints = {key: at for key, at in self.footprints.items() if key[0] not in changed}
 
     def guarded(self, i: Instruction) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.emulator import flow
 from gemm_lab.emulator.operands import constant
 from gemm_lab.emulator.ptx import Immediate, Instruction, Register
 from gemm_lab.emulator.tracing.columns import Columns
@@ -36,7 +35,7 @@ class Tags:
 
     def clear(self, i: Instruction) -> None:
         """An instruction writes something else into its registers."""
-        for name in flow.written(i):
+        for name in i.writes:
             self.of_register.pop(name, None)
 
     def move(self, i: Instruction, members: np.ndarray, predicate: np.ndarray | None) -> None:

@@ -1,6 +1,7 @@
 // entry: shared_tiling<16, 0>
 // grid: (-(-N // 16), -(-M // 16))
 // block: (16, 16)
+// shapes: (35, 37, 19), (20, 20, 5)
 // defect: // BUG
 // kinds: uninitialized, wrong-values
 // about: Nothing is stored in the tile of A beyond the edges.

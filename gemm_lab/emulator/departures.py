@@ -1,0 +1,59 @@
+"""Threads that return while others of their block go on: what they should have stored in shared memory is then missing.
+
+That is no defect by itself. But where values are wrong, unwritten, or raced for, the line of the return explains it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.flow import Barrier
+
+STAYS = -1
+
+
+class Departures:
+    """Who has left, in one batch, and in which line."""
+
+    def __init__(self, batch):
+        self.batch = batch
+        self.line = np.full(batch.threads.n, STAYS, np.int64)    # 0: a line that is not known
+
+    def follow(self, code) -> None:
+        """The group comes to the end of a basic block; some may go from here to the end of the kernel."""
+        if not code.leads_out or isinstance(code.end, Barrier):
+            return
+        group, endings = self.batch.group, list(self.batch.program.endings)
+        if code.condition is None:
+            gone = np.full(group.n, code.end.target in endings)
+        else:
+            gone = np.isin(np.where(code.condition(self.batch), code.end.taken, code.end.otherwise), endings)
+        leaving = group.members[gone & (group.of(self.line) == STAYS)]
+        self.line[leaving] = code.end.line or 0
+
+    def barrier(self, blocks: np.ndarray) -> None:
+        """All that are left of these blocks have met."""
+        if not self.batch.execution.notes and (self.line != STAYS).any():
+            for block in blocks:
+                if sentence := self.sentence(int(block)):
+                    self.batch.execution.notes.append(sentence)
+                    return
+
+    def of_block(self, block: int) -> tuple[int, int | None]:
+        """(threads of a block that have left, the line in which most of them did)"""
+        gone = self.line[(self.batch.threads.block == block) & (self.line != STAYS)]
+        if len(gone) in (0, self.batch.threads.launch.threads):
+            return 0, None
+        lines, counts = np.unique(gone, return_counts=True)
+        return int(counts.max()), int(lines[counts.argmax()]) or None
+
+    def sentence(self, block: int) -> str:
+        """Who of a block has left, or nothing if nobody has."""
+        count, line = self.of_block(block)
+        if not count:
+            return ""
+        threads = self.batch.threads
+        name = threads.block_of(block * threads.launch.threads)
+        where = f" in line {line}" if line else ""
+        return (f"{count} of the {threads.launch.threads} threads of block {name} had returned{where} while the others "
+                "went on: anything that they should have stored in shared memory after that is missing")
