@@ -134,7 +134,7 @@ class Flow:
         for user, _ in self.used_by[step]:
             if self.kind[user] == GLOBAL_STORE:
                 return user
-            if self.kind[user] in (FMA, ARITHMETIC) and self.chain[user] < 0:
+            if self.kind[user] in (FMA, ARITHMETIC, LOCAL_LOAD) and self.chain[user] < 0:
                 if (found := self.result(user)) >= 0:
                     return found
         return -1

@@ -28,7 +28,7 @@ def visualize(kernel=DEFAULT[0], M: int = 8, N: int = 8, K: int = 8, block=(0, 0
 
 
 def visualize_compare(*kernels, M: int = 8, N: int = 8, K: int = 8):
-    """Play two to four kernels side by side on one problem: at each moment all have done the same share of their FMAs.
+    """Play two to four kernels side by side on one problem; all have done about the same share of their FMAs.
 
     kernels   as arguments, or in one list. Of each, block (0, 0) is shown. ValueError as in `visualize`
     """

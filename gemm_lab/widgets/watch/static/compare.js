@@ -66,7 +66,7 @@ export class Comparison {
       h(
         "p",
         { class: "gw-order" },
-        "Steps are one legal order, not time. Both sides have done the same share of their multiplications.",
+        "Steps are one legal order, not time. All sides have done about the same share of their multiplications.",
       ),
     );
     this.node.addEventListener("keydown", event => {

@@ -4,12 +4,13 @@ import { setText, svg } from "./dom.js";
 import { Grid } from "./grid.js";
 
 export const SEEN = 32; // rows or columns of a matrix that are shown at once
-const TILE_SEEN = 64;
 const LEFT = 26;
 const TOP = 36;
 const GAP = 34;
 const BETWEEN = 18;
 const LARGEST = { matrix: 24, tile: 22 }; // cells, in pixels
+const SMALLEST = 4;
+const LETTER = 6; // about the width of one in a title
 let pictures = 0;
 
 const seen = n => Math.min(n, SEEN);
@@ -74,20 +75,22 @@ function folded(array) {
   return long ? { ...array, rows: array.columns / 32, columns: 32 } : array;
 }
 
-// Tiles side by side, or one below the other where that leaves larger cells.
+// Tiles side by side, or one below the other where that leaves larger cells. Of a tile that is larger than the corner a
+// part is shown.
 function placeTiles(tiles, width, height) {
-  const columns = tiles.map(tile => Math.min(tile.columns, TILE_SEEN));
-  const rows = tiles.map(tile => Math.min(tile.rows, TILE_SEEN));
+  const widest = Math.floor(width / SMALLEST);
+  const columns = tiles.map(tile => Math.min(tile.columns, widest));
+  const rows = tiles.map(tile => Math.min(tile.rows, 2 * SEEN));
   const gaps = tiles.length - 1;
   const beside = Math.min((width - gaps * BETWEEN) / sum(columns), height / Math.max(...rows));
   const stacked = Math.min(width / Math.max(...columns), (height - gaps * GAP) / sum(rows));
-  const size = Math.max(4, Math.min(LARGEST.tile, Math.floor(Math.max(beside, stacked))));
+  const size = Math.max(SMALLEST, Math.min(LARGEST.tile, Math.floor(Math.max(beside, stacked))));
   let x = LEFT;
   let y = TOP;
   return tiles.map(tile => {
-    const grid = new Grid(tile, size, TILE_SEEN, TILE_SEEN, "shared");
+    const grid = new Grid(tile, size, 2 * SEEN, widest, "shared");
     move(grid, x, y);
-    if (beside >= stacked) x += grid.width + BETWEEN;
+    if (beside >= stacked) x += Math.max(grid.width, LETTER * titleOf(grid).length) + BETWEEN;
     else y += grid.height + GAP;
     return grid;
   });
@@ -101,8 +104,8 @@ function move(grid, x, y) {
 function titleOf({ array, rows, columns, width }) {
   const cut = rows < array.rows || columns < array.columns ? ", a part" : "";
   const name = array.role && array.role !== array.name ? `${array.name} (${array.role})` : array.name;
-  if (width <= 90) return `${name} ${array.rows}×${array.columns}`;
-  return `${name}  ${array.rows} × ${array.columns}, ${array.space}${cut}`;
+  const long = `${name}  ${array.rows} × ${array.columns}, ${array.space}${cut}`;
+  return LETTER * long.length > width ? `${name} ${array.rows}×${array.columns}` : long;
 }
 
 // The pattern of cells with old values.

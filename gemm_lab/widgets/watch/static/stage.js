@@ -39,7 +39,7 @@ export class Stage {
   showThread() {
     const { scene, player } = this;
     const own = scene.targets(player.thread);
-    this.own = new Map();
+    this.own = new Map(own.map(cell => [cell.element, -1]));
     scene.chainSteps.forEach((_, chain) => {
       const cell = scene.target(chain, player.thread);
       if (cell) this.own.set(cell.element, chain);
@@ -49,7 +49,15 @@ export class Stage {
     A.moveTo(row, A.columnAt);
     B.moveTo(B.rowAt, column);
     C.moveTo(row, column);
+    for (const tile of this.all.filter(grid => grid.array.space === "shared")) this.showUsed(tile);
     this.outlineThread();
+  }
+
+  // Of a tile that is larger than the picture, the part that the thread uses.
+  showUsed(grid) {
+    const used = [...(this.scene.usedBy(this.player.thread).get(grid.array.number) || [0])];
+    const { columns } = grid.array;
+    grid.moveTo(Math.min(...used.map(e => Math.floor(e / columns))), Math.min(...used.map(e => e % columns)));
   }
 
   outlineThread() {
@@ -163,7 +171,9 @@ export class Stage {
     if (stored !== undefined) return stored;
     if (scene.kind(player.position) === END && scene.meta.completed) return scene.column.C[element];
     const chain = this.own.get(element);
-    return chain === undefined ? undefined : scene.accumulator(chain, player.thread, player.position)?.value;
+    return chain === undefined || chain < 0
+      ? undefined
+      : scene.accumulator(chain, player.thread, player.position)?.value;
   }
 
   // The elements of A (or B) of which shared memory holds a copy: null if that cannot have changed.

@@ -2,7 +2,7 @@
 // The format is documented in gemm_lab/emulator/tracing/trace.py; a position is the number of the step now executed.
 
 import { runningSums } from "./costs.js";
-import { ATOMIC, BARRIER, GLOBAL_STORE, isCompute, isLoad, isStore } from "./kinds.js";
+import { ATOMIC, BARRIER, GLOBAL_STORE, LOCAL_LOAD, LOCAL_STORE, isCompute, isLoad, isStore } from "./kinds.js";
 
 const TYPES = { int32: Int32Array, uint32: Uint32Array, uint16: Uint16Array, uint8: Uint8Array, float32: Float32Array };
 
@@ -212,7 +212,7 @@ export class Scene {
     for (let step = 0; step < this.steps; step++)
       if (this.kind(step) === GLOBAL_STORE)
         for (let k = 0; k < this.width(step); k++) {
-          const chain = this.chainBehind(step, k, 3);
+          const chain = this.chainBehind(step, k, 4);
           if (chain >= 0) this.chainStores[chain].push({ step, k });
         }
   }
@@ -221,12 +221,30 @@ export class Scene {
   chainBehind(step, operand, depth) {
     const thread = this.members(step)[0];
     const from = this.origin(step, operand, thread);
-    if (!from || !isCompute(this.kind(from.step))) return -1;
+    if (!from || !depth) return -1;
     if (this.column.chain[from.step] >= 0) return this.column.chain[from.step];
-    for (let next = 0; depth && next < 3; next++) {
+    if (this.kind(from.step) === LOCAL_LOAD) {
+      const stored = this.localStore(from.step, thread);
+      return stored < 0 ? -1 : this.chainBehind(stored, 0, depth - 1);
+    }
+    for (let next = 0; isCompute(this.kind(from.step)) && next < 3; next++) {
       const chain = this.chainBehind(from.step, next, depth - 1);
       if (chain >= 0) return chain;
     }
+    return -1;
+  }
+
+  // The step in which a thread stored what it now loads from its local memory, or -1.
+  localStore(load, thread) {
+    const array = this.column.array[load];
+    const element = this.element(load, thread);
+    for (let step = load - 1; step >= 0; step--)
+      if (
+        this.kind(step) === LOCAL_STORE &&
+        this.column.array[step] === array &&
+        this.element(step, thread) === element
+      )
+        return step;
     return -1;
   }
 
@@ -246,8 +264,14 @@ export class Scene {
     return null;
   }
 
+  // All elements of C that a thread stores.
   targets(thread) {
-    return this.chainSteps.map((_, chain) => this.target(chain, thread)).filter(cell => cell);
+    const found = [];
+    for (let step = 0; step < this.steps; step++)
+      if (this.kind(step) === GLOBAL_STORE && this.array(step).role === "C" && this.takesPart(step, thread))
+        for (let k = 0; k < this.width(step); k++)
+          found.push({ array: this.column.array[step], element: this.element(step, thread) + k });
+    return found;
   }
 
   // Loaded values that a thread still needs for a multiplication, the most used first.
