@@ -126,6 +126,8 @@ def second_look(optimized: Run, unoptimized: Run) -> Run:
     optimized = replace(optimized, notes=unoptimized.notes or optimized.notes)
     if kinds - known:
         return replace(optimized, findings=tuple(found), optimized=False)
+    if kinds == known == {"out-of-bounds"}:    # where it has its name, if it is a local array
+        return replace(optimized, findings=tuple(found))
     return with_doubts(optimized) if "uninitialized" not in kinds and unoptimized.completed else optimized
 
 
