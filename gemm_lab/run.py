@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -83,3 +83,10 @@ class Run:
         parts.append("completed" if self.completed else "stopped")
         parts += [str(f) for f in self.findings]
         return f"Run({'; '.join(parts)})"
+
+
+def with_doubts(run: Run) -> Run:
+    """The run, where nothing says that values nobody has written came to anything."""
+    sure, doubtful = (tuple(f for f in run.findings if (f.kind == "uninitialized") is unused)
+                      for unused in (False, True))
+    return replace(run, findings=sure, doubtful=doubtful)

@@ -23,7 +23,7 @@ from gemm_lab.emulator.threads import Launch
 from gemm_lab.emulator.tracing import Recorder
 from gemm_lab.emulator.tracing.shapes import declared_shapes
 from gemm_lab.kernels import MAX_GRID, MAX_SHARED_BYTES, MAX_THREADS, is_whole
-from gemm_lab.run import Run
+from gemm_lab.run import Run, with_doubts
 
 MODES = ("values", "count", "check", "trace")
 MAX_BLOCK = 1024, 1024, 64
@@ -126,11 +126,9 @@ def second_look(optimized: Run, unoptimized: Run) -> Run:
     optimized = replace(optimized, notes=unoptimized.notes or optimized.notes)
     if kinds - known:
         return replace(optimized, findings=tuple(found), optimized=False)
-    if "uninitialized" in known - kinds and unoptimized.completed:
-        sure, doubtful = (tuple(f for f in optimized.findings if (f.kind == "uninitialized") is unused)
-                          for unused in (False, True))
-        return replace(optimized, findings=sure, doubtful=doubtful)
-    return optimized
+    if kinds == known == {"out-of-bounds"}:    # where it has its name, if it is a local array
+        return replace(optimized, findings=tuple(found))
+    return with_doubts(optimized) if "uninitialized" not in kinds and unoptimized.completed else optimized
 
 
 def make_recorder(launch: Launch, block, source: str, entry: str, declared, shared: SharedRequests) -> Recorder:

@@ -158,7 +158,7 @@ class Local(Private):
         if not access.arrays:
             return self.region(address)
         parts = [self.part(array) for array in access.arrays]
-        return next((part for part in parts if part.holds(address, address + 1)), parts[0])
+        return next((part for part in reversed(parts) if part.first <= address), parts[0])    # the nearest
 
     def named(self, name: str) -> Region:
         """The region of a variable of the PTX."""

@@ -65,6 +65,7 @@ class Scope:
     slots: dict[str, str]                                          # .param variable -> its unique name
     registers: dict[str, str] = field(default_factory=dict)        # name -> type
     families: dict[str, str] = field(default_factory=dict)         # prefix -> type, from `.reg .b32 %r<10>`
+    seen: dict[str, Register] = field(default_factory=dict)        # those of its registers that were looked up
 
     @property
     def rename(self) -> str:
@@ -258,10 +259,13 @@ class Reader:
         return Symbol(slot, int(m[2] or 0))
 
     def register(self, name: str) -> Register | None:
-        family = name.rstrip("0123456789")
         for scope in reversed(self.scopes):
+            if name in scope.seen:
+                return scope.seen[name]
+            family = name.rstrip("0123456789")
             if kind := scope.registers.get(name) or (family != name and scope.families.get(family)):
-                return Register(name + scope.rename, kind)
+                scope.seen[name] = Register(name + scope.rename, kind)
+                return scope.seen[name]
         return None
 
     def address(self, text: str) -> Address:
