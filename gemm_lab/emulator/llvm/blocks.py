@@ -55,6 +55,10 @@ def run_epochs() -> Function:
         with f.when(base[CONTEXT.stop] != 0):
             f.ret()
         f.call("end_epoch", base)
+        # In check mode somebody who has left may explain what is wrong later: the NumPy back end keeps account of it.
+        absent = (base[CONTEXT.coming] != base[CONTEXT.threads]) & (base[CONTEXT.checks] != 0)
+        with f.when((base[CONTEXT.waiting] != 0) & absent):
+            base[CONTEXT.stop] = 1
         base[CONTEXT.came], base[CONTEXT.said_yes] = base[CONTEXT.coming], base[CONTEXT.saying_yes]
         base[CONTEXT.coming], base[CONTEXT.saying_yes] = 0, 0
         with f.when(base[CONTEXT.waiting] == 0):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -14,8 +13,7 @@ from gemm_lab.emulator.llvm.setting import Setting
 from gemm_lab.emulator.llvm.structures import address
 from gemm_lab.emulator.llvm.worker import Worker
 
-PATIENCE = 2.0    # seconds in one block of the grid, after which a loop may be endless
-WATCH = 0.05      # seconds between two looks at the workers
+WATCH = 0.05    # seconds between two looks at the workers
 
 
 def processors() -> int:
@@ -29,35 +27,26 @@ class Crew:
         self.workers = [Worker(setting) for _ in range(min(processors(), setting.launch.blocks))]
         self.threads = [threading.Thread(target=engine().run, args=(address(w.arena),), daemon=True)
                         for w in self.workers]
-        self.started = [0] * len(self.workers)                   # blocks that each worker has begun, at the last look,
-        self.since = [time.monotonic()] * len(self.workers)      # and when it began the last one
 
     def work(self, progress: Callable[[int], None]) -> bool:
         """Run all blocks. False if a worker met something that it must not go on with."""
         for thread in self.threads:
             thread.start()
+        reported = 0
         try:
             while alive := [thread for thread in self.threads if thread.is_alive()]:
                 alive[0].join(WATCH)
-                before = sum(self.started)
-                self.look()
-                progress(sum(self.started) - before)
+                if any(worker.stopped for worker in self.workers):
+                    self.stop()
+                started = sum(worker.started for worker in self.workers)
+                progress(started - reported)
+                reported = started
         finally:    # also if somebody interrupts
             if any(thread.is_alive() for thread in self.threads):
                 self.stop()
             for thread in self.threads:
                 thread.join()
         return not any(worker.stopped for worker in self.workers) and not self.met()
-
-    def look(self) -> None:
-        """Stop everybody if one has stopped, or has been in one block for too long."""
-        for n, (worker, thread) in enumerate(zip(self.workers, self.threads)):
-            if worker.started != self.started[n]:
-                self.started[n], self.since[n] = worker.started, time.monotonic()
-            elif thread.is_alive() and time.monotonic() - self.since[n] > PATIENCE:
-                worker.stop()
-        if any(worker.stopped for worker in self.workers):
-            self.stop()
 
     def stop(self) -> None:
         for worker in self.workers:

@@ -58,7 +58,7 @@ CONTEXT = structure(
     next_block="ptr",              # the number of the block that nobody has begun yet
     blocks="u64", blocks_x="u32", blocks_y="u32",    # blocks of the grid
     started="u64",                 # blocks that this worker has begun
-    warps="u64",                   # of a block
+    warps="u64", threads="u32",    # of a block
     waiting="u32",                 # not 0: some lane of the block waits at the barrier
     coming="u32", saying_yes="u32",    # threads that came to it, and those that voted for yes,
     came="u32", said_yes="u32",        # and how many it was at the barrier that has opened last

@@ -65,9 +65,10 @@ class Worker:
     def numbers(self) -> dict[str, object]:
         setting, launch = self.setting, self.setting.launch
         return {"blocks": launch.blocks, "blocks_x": launch.grid[0], "blocks_y": launch.grid[1],
-                "warps": launch.warps, "window": setting.windows.shape[1], "shared_bytes": len(self.shared),
+                "warps": launch.warps, "threads": launch.threads, "in_block": setting.numbers_in_block,
+                "window": setting.windows.shape[1], "shared_bytes": len(self.shared),
                 "stamp_bytes": len(self.stamps), "epoch": EPOCH, "checks": setting.execution.check,
-                "in_block": setting.numbers_in_block, "spaces": self.spaces()}
+                "spaces": self.spaces()}
 
     def pointers(self) -> dict[str, int]:
         setting, log = self.setting, zeros(LOG_ENTRIES * LOG.size)
