@@ -11,10 +11,12 @@ import gemm_lab as gl
 from gemm_lab.checking import wrong_values
 from gemm_lab.exercises import cells, regions, sheets
 from gemm_lab.exercises.answers import read_answer
+from gemm_lab.exercises.choice_tasks import Choice, Lines, Statements
+from gemm_lab.exercises.formula_tasks import Formula, Grid, Number
 from gemm_lab.exercises.function_tasks import Function
 from gemm_lab.exercises.kernel_tasks import Kernel, Order, Tile
 from gemm_lab.exercises.sheet import unreadable_cell
-from gemm_lab.exercises.tasks import Choice, Formula, Grid, Lines, Number, Statements, each_wrong
+from gemm_lab.exercises.tasks import each_wrong
 from tests.exercise_mistakes import WRONG
 
 TASKS = [pytest.param(sheets.assignment(lesson), task, id=f"{lesson}-{task.name}")
@@ -311,7 +313,7 @@ def test_a_kernel_for_the_sizes_that_are_shown_fails_on_hidden_ones_which_stay_h
 
 
 def test_a_formula_for_the_sizes_that_are_shown_fails_on_hidden_ones():
-    from gemm_lab.exercises.tasks import RAGGED
+    from gemm_lab.exercises.formula_tasks import RAGGED
     task, numbers = sheets.assignment("00")["flops"], sheets.assignment("00").drawn(None)
     zero = "*".join(f"(M - {M})" for M, _, _ in RAGGED)
     answer = f"2*M*N*K + {zero}"

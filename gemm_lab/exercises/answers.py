@@ -90,7 +90,7 @@ def _is_kernel(node: ast.Call) -> bool:
 
 
 def _kernel(node: ast.Call):
-    from gemm_lab.cli import course_kernel
+    from gemm_lab.cli_kernels import course_kernel
     try:
         return course_kernel(ast.unparse(node).removeprefix("gl."))
     except ValueError as error:

@@ -7,9 +7,11 @@ from random import Random
 import gemm_lab as gl
 from gemm_lab.exercises import regions
 from gemm_lab.exercises.assignment import Assignment
+from gemm_lab.exercises.choice_tasks import Statements
+from gemm_lab.exercises.formula_tasks import Formula, Number
 from gemm_lab.exercises.kernel_tasks import Kernel
 from gemm_lab.exercises.sheets import cuda, renamed
-from gemm_lab.exercises.tasks import Formula, Mistake, Number, Numbers, Statements
+from gemm_lab.exercises.tasks import Mistake, Numbers
 
 FORMULA = "a formula in M, N and K, in quotes, such as \"M*N + K\""
 NUMBER = "a number, or arithmetic such as 2 * 10**3 / 7"

@@ -10,9 +10,11 @@ import gemm_lab as gl
 from gemm_lab.closed_forms import blocks_along
 from gemm_lab.exercises import regions
 from gemm_lab.exercises.assignment import Assignment
+from gemm_lab.exercises.choice_tasks import Lines
+from gemm_lab.exercises.formula_tasks import Formula, Grid, Number
 from gemm_lab.exercises.kernel_tasks import Kernel
 from gemm_lab.exercises.sheets import cuda, renamed
-from gemm_lab.exercises.tasks import Formula, Grid, Lines, Mistake, Number, Numbers
+from gemm_lab.exercises.tasks import Mistake, Numbers
 
 # --- words
 

@@ -9,10 +9,12 @@ import gemm_lab as gl
 from gemm_lab.closed_forms import blocks_along
 from gemm_lab.exercises import regions
 from gemm_lab.exercises.assignment import Assignment
+from gemm_lab.exercises.choice_tasks import Lines
+from gemm_lab.exercises.formula_tasks import Formula
 from gemm_lab.exercises.function_tasks import Function
 from gemm_lab.exercises.kernel_tasks import Kernel, Order
 from gemm_lab.exercises.sheets import cuda, renamed
-from gemm_lab.exercises.tasks import Formula, Lines, Mistake, Numbers
+from gemm_lab.exercises.tasks import Mistake, Numbers
 
 # --- words
 

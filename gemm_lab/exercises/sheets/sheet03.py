@@ -6,9 +6,11 @@ import gemm_lab as gl
 from gemm_lab.closed_forms import blocks_along
 from gemm_lab.exercises import regions
 from gemm_lab.exercises.assignment import Assignment
+from gemm_lab.exercises.choice_tasks import Choice
+from gemm_lab.exercises.formula_tasks import Formula, Number
 from gemm_lab.exercises.kernel_tasks import Kernel, Tile
 from gemm_lab.exercises.sheets import cuda, renamed
-from gemm_lab.exercises.tasks import Choice, Formula, Mistake, Number, Numbers
+from gemm_lab.exercises.tasks import Mistake, Numbers
 from gemm_lab.occupancy import occupancy_of
 
 # --- words per FMA
