@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import gemm_lab as gl
-from gemm_lab.checking import Problem, inputs, reference, wrong_values
+from gemm_lab import checking
+from gemm_lab.checking import Problem, inputs, looked_at_twice, reference, wrong_values
 
 SMALL = ((1, 1, 1), (33, 35, 19), (20, 40, 70))
 TILED, FLAT = gl.SharedTiling(16), gl.RegisterTiling1D(16, 16, 8, 4)
@@ -39,6 +40,50 @@ def test_a_dropped_barrier_is_a_race_between_both_lines(barrier, lines):
     assert "race" in verdict.kinds
     assert {line_of(broken, text) for text in lines} <= verdict.lines
     assert any(text in verdict.report() for text in lines)
+
+
+@pytest.mark.parametrize("changes", [[(FIRST, "//")], [(SECOND, "//")], [(FIRST, "//"), (SECOND, "//")]])
+def test_races_of_one_missing_barrier_are_one_failure(changes):
+    """As and Bs race in lines of their own."""
+    verdict = gl.check(TILED.edited(*changes), [(33, 35, 40)])
+    races = [f for f in verdict.failures if f.kind == "race"]
+    assert len(races) == 1 and len(races[0].lines) == 3 and "likewise" in races[0].message
+
+
+def test_wrong_values_come_last_and_point_to_what_is_above():
+    verdict = gl.check(TILED.edited(("float acc = 0.0f", "float acc")), SMALL)
+    assert [f.kind for f in verdict.failures] in (["uninitialized"], ["uninitialized", "wrong-values"])
+    no_zero = gl.check(TILED.edited(
+        ("As[ty][tx] = (row < M && k0 + tx < K) ?", "if (row < M && k0 + tx < K) As[ty][tx] ="),
+        ("A[(size_t)row * K + k0 + tx] : 0.0f;", "A[(size_t)row * K + k0 + tx];")), SMALL)
+    assert [f.kind for f in no_zero.failures] == ["uninitialized", "wrong-values"]
+    assert "may be the reason" in no_zero.report()
+
+
+def test_an_endless_loop_ends_the_check():
+    """Each further problem could take as long."""
+    tried = []
+    class Counted(gl.CudaGemm):
+        def run(self, *args, **options):
+            tried.append(args[0].shape)
+            return super().run(*args, **options)
+    naive = gl.Naive()
+    endless = Counted(naive.source.replace("++k", "k += 0"), naive.entry, naive.grid, naive.block)
+    assert gl.check(endless).kinds == {"endless-loop"} and len(tried) == 1
+
+
+def test_garbage_that_nobody_stores_is_no_defect():
+    """Rows and columns beyond the edges are not filled; their threads compute, and do not store."""
+    kept = TILED.edited(("As[ty][tx] = (row < M && k0 + tx < K) ?", "if (row < M) As[ty][tx] = k0 + tx < K ?"),
+                        ("Bs[ty][tx] = (k0 + ty < K && col < N) ?", "if (col < N) Bs[ty][tx] = k0 + ty < K ?"))
+    assert gl.check(kept).passed, gl.check(kept).report()
+
+
+def test_what_is_looked_at_twice_is_small():
+    assert set(looked_at_twice(checking.SHAPES)) < set(checking.SHAPES)
+    assert looked_at_twice([(512, 512, 512)]) == []
+    assert looked_at_twice([(64, 64, 64), (35, 79, 19)]) == [(35, 79, 19)]
+    assert looked_at_twice([(100, 100, 100)]) == [(100, 100, 100)], "the only one"
 
 
 def test_wrong_values_name_the_first_element_and_the_problem():

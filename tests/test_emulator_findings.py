@@ -126,6 +126,9 @@ ENDLESS = {
     "nothing changes": "\nwhile (n > 3) C[i] += 1;",
     "wrong variable": "volatile int one = 1;\nfor (int k = 0; k < n; k += one - 1) C[i] += k;",
     "a cycle": "volatile int k = 0;\nwhile (k >= 0) k = (k + 1) & 7;",
+    "a counter in a byte": "\nfor (unsigned char k = 0; k < n + 300; ++k) C[i] += A[i];",
+    "a counter in seven bits": "int k = 0;\nwhile (k < n + 125) { k = (k + 1) & 127; C[i] += A[i]; }",
+    "a counter in a short": "\nfor (unsigned short k = 0; k < n + 70000; k += 4096) C[i] += A[i];",
     "some threads only": "volatile int z = 0;\nfor (int k = 0; k < n; k += i < 20 ? 1 : z) C[i] += 1;",
     "around a barrier": "__shared__ float s[32]; volatile int z = 0;\nfor (int k = 0; k < n; k += z) {"
                         " s[i] = k; __syncthreads(); C[i] += s[31 - i]; __syncthreads(); }",
@@ -349,6 +352,36 @@ def test_correct_code_is_not_accused_of_races_in_global_memory(body, blocks_at_o
     assert run(body, 0, floats(64), floats(256), block=64, grid=3, before=FLAG).findings == ()
 
 
+LAST = """scratch[b * 64 + i] = i; {before} if (i == 0) last = atomicAdd(flag, 1) == gridDim.x - 1; {after}
+          __syncthreads(); if (last) for (int z = 0; z < gridDim.x; ++z)\nC[i] += scratch[z * 64 + i];"""
+
+
+@pytest.mark.parametrize("before, after, ordered", [
+    ("__threadfence(); __syncthreads();", "", True),                             # each for itself, before they meet
+    ("__syncthreads(); if (i == 0) __threadfence();", "", True),                 # one for all, after they have met
+    ("__syncthreads(); __threadfence_system();", "", True),
+    ("__syncthreads();", "", False),
+    ("__syncthreads();", "__threadfence();", False),                             # after the news
+    ("if (i == 0) __threadfence(); __syncthreads();", "", False),                # for itself only
+    ("__syncthreads(); __threadfence_block();", "", False),                      # for its own block only
+    ("__threadfence();", "", False),                                             # the others may not be there yet
+])
+def test_news_for_another_block_needs_a_fence_before_it(before, after, ordered):
+    body = "__shared__ bool last; " + LAST.format(before=before, after=after)
+    done = run(body, 0, floats(64), floats(64), block=64, grid=3, before=FLAG)
+    assert [f.kind for f in done.findings] == ([] if ordered else ["race"]), done.findings
+    if not ordered and "__syncthreads" in before:
+        assert "no __threadfence() stands before that" in done.findings[0].message
+
+
+@pytest.mark.parametrize("opcode, ordered", [("acq_rel.gpu", True), ("relaxed.gpu", False), ("acq_rel.cta", False)])
+def test_an_atomic_can_be_the_fence(opcode, ordered):
+    take = f'int t; asm volatile("atom.add.{opcode}.global.s32 %0, [%1], 1;" : "=r"(t) : "l"(flag + i) : "memory"); '
+    done = run("scratch[b * 64 + i] = i; " + take + "if (t == 2) C[i] =\nscratch[i] + scratch[64 + i];", 0, floats(64),
+               floats(64), block=64, grid=3, before=FLAG)
+    assert [f.kind for f in done.findings] == ([] if ordered else ["race"])
+
+
 def test_a_barrier_of_all_blocks_orders_them():
     body = """scratch[b * 64 + i] = i; __threadfence(); __syncthreads();
         if (i == 0) { int r = ready; if (atomicAdd(flag, 1) == gridDim.x - 1) { flag[0] = 0; ready = r + 1; }
@@ -395,6 +428,20 @@ def test_an_early_return_is_no_divergence_but_leaves_a_hole():
     body = SHARED + "if (i >= n) return; s[i] = A[i]; __syncthreads();\nC[i] = s[i ^ 1];"
     assert run(body, 40, floats(64), floats(64), block=64).findings == ()
     assert only(run(body, 41, floats(64), floats(64), block=64), "uninitialized").line == 2
+
+
+@pytest.mark.parametrize("leave", ["if (i >= n) return;", "if (i < n) {", "while (i < n) {"])
+def test_the_return_that_leaves_a_hole_is_named(leave):
+    end = {"{": "}", ";": ""}[leave[-1]].replace("}", " break; }" if "while" in leave else "}")
+    body = SHARED + f"\n{leave}\ns[i] = A[i]; __syncthreads();\nC[i] = s[i ^ 1]; {end}"
+    found = only(run(body, 41, floats(64), floats(64), block=64), "uninitialized")
+    assert set(found.lines) == {2, 4}
+    assert "23 of the 64 threads of block (0, 0, 0) had returned in line 2" in found.message
+
+
+def test_who_returns_when_all_is_done_is_not_named():
+    body = SHARED + "if (i < 63) s[i] = A[i]; __syncthreads();\nC[i] = s[63 - i]; if (i > n) return;\nC[i] += 1;"
+    assert "returned" not in only(run(body, 5, floats(64), floats(64), block=64), "uninitialized").message
 
 
 def test_a_warp_that_waits_at_two_barriers():

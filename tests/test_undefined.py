@@ -1,5 +1,5 @@
-"""Values that nobody has set, and the bounds of local arrays: found where they matter, on the line of the use, and nowhere
-else. Optimised code shows neither, so check mode looks at the unoptimised code, too."""
+"""Values that nobody has set, and the bounds of local arrays: found where they matter, on the line of the use, and
+nowhere else. Optimised code shows neither, so check mode looks at the unoptimised code, too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ UNSET = {    # name -> body, lines of the finding, part of its message
     "how often a loop runs": ("int k;\nfor (; k < n; ++k)\nC[i] = k;", {1, 2}, "decides by it"),
     "an index": ("int k;\nif (n == 4) k = 0;\nC[i] = A[k];", {1, 3}, "uses it as an address"),
     "a pointer": ("const float *p;\nif (n == 4) p = A;\nC[i] = p[i];", {1, 3}, "uses p"),
-    "a member of a struct": ("struct { float x, y; } v, w;\nv.x = 1;\nw = v;\nC[i] = w.x + w.y;", {1, 4}, "word 1 of v"),
+    "a member of a struct": ("struct { float x, y; } v, w;\nv.x = 1;\nw = v;\nC[i] = w.x + w.y;", {1, 4},
+                             "word 1 of v"),
     "what a function leaves out": ("float x; get(n, &x);\nC[i] = x + 1;", {1, 2}, "uses x"),
     "a function without return": ("C[i] = 1 +\nnothing(n);", {2}, "a value, which has no value yet"),
     "declared anew in each round": ("float sum = 0;\nfor (int k = 0; k < 4; ++k) {\nfloat x;\nif (k == 0) x = A[i];\n"
@@ -85,7 +86,8 @@ LEGAL = {
     "garbage of other lanes": "float x; if (i < 16) x = 1; x += __shfl_xor_sync(~0u, x, 8); if (i < 16) C[i] = x;",
     "an unwritten word that is not used": "__shared__ float s[33]; s[i] = 1; __syncthreads(); float x = s[i + 1] * 2;"
                                           " if (i < 31) C[i] = x;",
-    "what the other way round sets": "float x; int k = 0; again: if (k == 1) C[i] = x; x = A[i]; if (k++ < 1) goto again;",
+    "what the other way round sets": "float x; int k = 0; again: if (k == 1) C[i] = x; x = A[i];"
+                                     " if (k++ < 1) goto again;",
     "a switch": "float x; switch (n) { case 1: x = 1; break; case 2: x = 2; break; default: x = 3; } C[i] = x;",
     "and with false": "bool p; int q = n == 3 ? 0 : 1; if (n == 4) p = true; C[i] = (q & (int)p) ? 1.0f : 2.0f;",
     "a chosen value": "float x; if (n == 4) x = 1; C[i] = n == 4 ? x : A[i];",
@@ -93,7 +95,8 @@ LEGAL = {
     "written by a copy": "__shared__ float s[32]; asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4; "
                          "cp.async.wait_all;\" :: \"r\"((unsigned)__cvta_generic_to_shared(s + i)), \"l\"(A + i));"
                          " __syncthreads(); C[i] = s[31 - i];",
-    "macro loops": "\n#define FOR(v, m) for (int v = 0; v < (m); ++v)\nfloat x[4]; FOR(k, 4) FOR(j, 4) x[j] = k + j;"
+    "macro loops": "\n#define FOR(v, m) for (int v = 0; v < (m); ++v)\nfloat x[4];"
+                   " FOR(k, 4) FOR(j, 4) x[j] = k + j;"
                    " FOR(r, 2) FOR(q, 2) C[i] += x[2 * r + q];",
 }
 
@@ -106,7 +109,8 @@ def test_legal_code_without_first_values_is_not_accused(name):
 
 def test_each_variable_is_reported_once():
     done = run("float a[8], c[8], x; for (int r = 0; r < 8; ++r) a[r] += A[r];\nfor (int r = 0; r < 8; ++r)\n"
-               "c[r] += 2;\nfor (int r = 0; r < 8; ++r) { C[i] += a[r]; C[i + 32] = c[r]; }\nfor (int r = 0; r < 8; ++r) x += r;\n"
+               "c[r] += 2;\nfor (int r = 0; r < 8; ++r) { C[i] += a[r]; C[i + 32] = c[r]; }\n"
+               "for (int r = 0; r < 8; ++r) x += r;\n"
                "C[i] += x;")
     assert sorted(word for f in done.findings for word in ("of a,", "of c,", "uses x,") if word in f.message) == \
         ["of a,", "of c,", "uses x,"] and len(done.findings) == 3
@@ -115,16 +119,18 @@ def test_each_variable_is_reported_once():
 # ---- bounds of local arrays -----------------------------------------------------------------------------------------
 
 OUTSIDE = {    # name -> body, line, part of the message
-    "one more": ("float a[4], c[4];\nfor (int r = 0; r <= 4; ++r)\na[r] = r;\nC[i] = a[n];", 3, "writes word 4 of a, 1 past"),
+    "one more": ("float a[4], c[4];\nfor (int r = 0; r <= 4; ++r)\na[r] = r;\nC[i] = a[n];", 3,
+                 "writes word 4 of a, 1 past"),
     "one less": ("float a[4] = {}, c[4] = {};\nfor (int r = n; r >= -1; --r)\nC[i] += c[r];", 3,
                  "reads word -1 of c, 1 before its first"),
     "by a pointer": ("float a[4] = {}, c[4] = {};\nfloat *p = a + 2;\nfor (int r = 0; r < n; ++r) *p++ = 1;\n"
                      "C[i] = a[n] + c[0];", 3, "writes word 4 of a, 1 past its last: a has 4 words"),
     "in a function": ("float a[4] = {}, c[4] = {};\nclear(a, n + 3);\nC[i] = a[n] + c[0];", 1, "writes word 4 of a"),
     "captured by a lambda": ("float a[4] = {}, c[4] = {};\nauto f = [&](int r) { a[r] = c[r]; };\n"
-                             "for (int r = 0; r < n + 3; ++r) f(r);\nC[i] = a[n];", 2, "writes word 4 of a, 1 past its last"),
-    "as a vector": ("__align__(16) float a[6] = {}, c[4] = {};\nfloat4 v = ((float4 *)a)[n - 2];\nC[i] = v.x + c[0];", 2,
-                    "reads words 4 to 7 of a, 2 past its last"),
+                             "for (int r = 0; r < n + 3; ++r) f(r);\nC[i] = a[n];", 2,
+                             "writes word 4 of a, 1 past its last"),
+    "as a vector": ("__align__(16) float a[6] = {}, c[4] = {};\nfloat4 v = ((float4 *)a)[n - 2];\nC[i] = v.x + c[0];",
+                    2, "reads words 4 to 7 of a, 2 past its last"),
     "of two arrays": ("float a[4] = {}, c[4] = {};\nfloat *p = i < 3 ? a : c;\nC[i] = p[n + 1];", 3, "reads word 4 of"),
 }
 
@@ -137,12 +143,13 @@ def test_each_local_array_has_bounds_of_its_own(name):
 
 
 INSIDE = {
-    "up to the end": "float a[4], c[4]; float *end = a + 4; for (float *p = a; p != end; ++p) *p = 1; for (int r = 4; r--;)"
-                     " c[r] = *--end; C[i] = a[n] + c[n];",
+    "up to the end": "float a[4], c[4]; float *end = a + 4; for (float *p = a; p != end; ++p) *p = 1;"
+                     " for (int r = 4; r--;) c[r] = *--end; C[i] = a[n] + c[n];",
     "swapped": "float a[4] = {}, c[4] = {}; float *p = a, *q = c; for (int r = 0; r < 5; ++r) { p[n] = r; q[n] += p[n];"
                " float *t = p; p = q; q = t; } C[i] = a[n] + c[n];",
     "rows as one": "float a[2][4]; float *flat = a[0]; for (int r = 0; r < 8; ++r) flat[r] = r; C[i] = a[n - 2][n];",
     "counted from 1": "float a[4]; float *p = a - 1; for (int r = 1; r <= 4; ++r) p[r] = r; C[i] = p[n];",
+    "of different functions": "float *p; C[i] = own(A, n, p = nullptr, i) + own(A, n, nullptr, i + 1);",
     "pointers in an array": "float a[4] = {}, c[4] = {}; float *p[2] = {a, c}; for (int r = 0; r < 8; ++r)"
                             " p[r / 4][r % 4] = r; C[i] = a[n] + c[n];",
 }
@@ -150,7 +157,13 @@ INSIDE = {
 
 @pytest.mark.parametrize("name", list(INSIDE))
 def test_pointers_inside_of_local_arrays_are_not_accused(name):
-    assert run(INSIDE[name]).findings == ()
+    before = ("__device__ __noinline__ void add(float *to, const float *from, int m) { for (int r = 0; r < m; ++r) "
+              "to[r] += from[r]; } __device__ __noinline__ float own(const float *A, int n, float *given, int odd) { "
+              "float mine[4] = {}, other[4] = {}; float *p = given ? given : odd & 1 ? mine : other; add(p, A, n + 1); "
+              "if (!given) p[n] += own_end(mine, other); return p[n]; } ")
+    before = ("__device__ float own_end(const float *a, const float *c) { float sum[2]; for (int r = 0; r < 2; ++r) "
+              "sum[r] = a[r] + c[r]; return sum[0] + sum[1]; } ") + before
+    assert run(INSIDE[name], before=before).findings == ()
 
 
 def test_a_vector_of_which_one_word_is_used_must_be_aligned():
@@ -222,8 +235,9 @@ CALLS = {"__popc": "unsigned", "__clz": "int", "__brev": "unsigned", "abs": "int
 
 
 @pytest.mark.parametrize("functions", [
-    ["fmaf", "__fmaf_rz", "__fmaf_rd", "__fmaf_ru", "fminf", "fmaxf", "copysignf", "__fadd_rz", "__fsub_ru", "__fmul_rd",
-     "__fdiv_rn", "__frcp_rn", "__fsqrt_rn", "fabsf", "sqrtf", "floorf", "ceilf", "truncf", "rintf", "__saturatef",
+    ["fmaf", "__fmaf_rz", "__fmaf_rd", "__fmaf_ru", "fminf", "fmaxf", "copysignf", "__fadd_rz", "__fsub_ru",
+     "__fmul_rd", "__fdiv_rn", "__frcp_rn", "__fsqrt_rn", "fabsf", "sqrtf", "floorf", "ceilf", "truncf", "rintf",
+     "__saturatef",
      "isnan"],
     ["__float2int_rn", "__float2int_rz", "__float2uint_ru", "__float2ll_rd", "__int2float_rn", "__uint2float_rn"],
     list(CALLS)], ids=["float", "conversion", "integer"])

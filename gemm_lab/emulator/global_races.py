@@ -62,7 +62,8 @@ class Present:
 @dataclass
 class Publication:
     """Threads publish what they, and those they met, have done: when, and when their last barrier was, their last
-    __syncwarp, their last fence, and the last barrier and __syncwarp before that fence. 0: never."""
+    __syncwarp, their last fence, and the last barrier and __syncwarp before that fence (0: never). `meeting` is the
+    number of the `Meeting` that came last, 0 if there was none."""
     thread: np.ndarray
     time: np.ndarray
     barrier: np.ndarray
@@ -70,6 +71,19 @@ class Publication:
     fence: np.ndarray
     fence_barrier: np.ndarray
     fence_sync: np.ndarray
+    meeting: np.ndarray
+
+
+@dataclass
+class Meeting:
+    """Threads of a batch have met, at a barrier or a __syncwarp: when each thread from `first` on had fenced last."""
+    first: int
+    fenced: np.ndarray
+
+    def had_fenced(self, thread: np.ndarray, moment: int) -> np.ndarray:
+        """Whether each of these threads of the launch had fenced after a moment."""
+        here = (thread >= self.first) & (thread < self.first + len(self.fenced))
+        return here & (self.fenced[np.where(here, thread - self.first, 0)] > moment)
 
 
 class Shadow:
@@ -96,6 +110,8 @@ class GlobalRaces:
         self.shadows: dict[int, Shadow] = {}
         self.published: list[Publication] = []
         self.fenced: np.ndarray | None = None    # of each thread of the launch, once there is any: its last fence
+        self.meetings: list[Meeting] = []        # those since which somebody had fenced
+        self.fenced_since = False                # the last of these
 
     def begin(self, threads: Threads) -> None:
         """Other blocks run from now on."""
@@ -114,6 +130,7 @@ class GlobalRaces:
         """All threads of these blocks have met."""
         self.time += 1
         self.barrier_time[blocks] = self.time
+        self._meet()
         if self.informed:
             of_block = self.acquired.reshape(self.threads.blocks, -1)
             of_block[blocks] = of_block[blocks].max(axis=1, keepdims=True)
@@ -124,10 +141,16 @@ class GlobalRaces:
         members = group.members[(bits >> group.lane & 1).astype(bool)]
         self.time += 1
         self.sync_time[members], self.synced = self.time, True
+        self._meet()
         if self.informed:
             best = np.zeros(self.threads.blocks * self.launch.warps, np.int64)
             np.maximum.at(best, self.threads.warp[members], self.acquired[members])
             self.acquired[members] = best[self.threads.warp[members]]
+
+    def _meet(self) -> None:
+        if self.fenced_since:
+            self.meetings.append(Meeting(self.first, self.fenced[self.first:self.first + self.threads.n].copy()))
+            self.fenced_since = False
 
     def fence(self, group) -> None:
         """__threadfence: all blocks see what these threads, and those they met, have done before what they do next."""
@@ -135,7 +158,7 @@ class GlobalRaces:
             self.fenced = np.zeros(self.launch.blocks * self.launch.threads, np.int32)
         self.time += 1
         members = group.members
-        self.fenced[members + self.first] = self.time
+        self.fenced[members + self.first], self.fenced_since = self.time, True
         self.fence_barrier[members] = self.barrier_time[self.threads.block[members]]
         self.fence_sync[members] = self.sync_time[members]
 
@@ -178,9 +201,12 @@ class GlobalRaces:
         if near:
             return self._first(thread, news, zip(ways, (news.time, news.sync, news.barrier)), moment)
         earliest = self._first(thread, news, zip(ways, (news.fence, news.fence_sync, news.fence_barrier)), moment)
-        if self.fenced is not None:    # who has fenced itself may leave the publishing to others
-            by_others = self._first(thread, news, zip(ways[1:], (news.sync, news.barrier)), moment)
-            earliest = np.where(self.fenced[thread] > moment, np.minimum(earliest, by_others), earliest)
+        for number, meeting in enumerate(self.meetings, 1):    # who has fenced itself may leave the rest to others
+            fenced, then = meeting.had_fenced(thread, moment), news.meeting == number
+            if fenced.any() and then.any():
+                after = Publication(*(column[then] for column in vars(news).values()))
+                by_others = self._first(thread, after, zip(ways[1:], (after.sync, after.barrier)), moment)
+                earliest = np.where(fenced, np.minimum(earliest, by_others), earliest)
         return earliest
 
     @staticmethod
@@ -209,7 +235,8 @@ class GlobalRaces:
         else:
             fence = np.zeros(len(time), np.int64) if self.fenced is None else self.fenced[by.thread]
             fence_barrier, fence_sync = self.fence_barrier[by.member], self.fence_sync[by.member]
-        self.published.append(Publication(by.thread, time, barrier, sync, fence, fence_barrier, fence_sync))
+        self.published.append(Publication(by.thread, time, barrier, sync, fence, fence_barrier, fence_sync,
+                                          np.full(len(time), len(self.meetings))))
 
     def _acquire(self, shadow: Shadow, where: np.ndarray, by: Present) -> None:
         """Whoever reads a flag learns what the thread that wrote it has published."""
@@ -219,7 +246,8 @@ class GlobalRaces:
                 writer, time = record.thread[where[news]], record.time[where[news]]
                 if record is shadow.stored:    # a plain store can be a flag, too, which shows only now
                     fence = np.zeros_like(time) if self.fenced is None else np.minimum(self.fenced[writer], time)
-                    self.published.append(Publication(writer, time, time, time, fence, fence, fence))
+                    self.published.append(Publication(writer, time, time, time, fence, fence, fence,
+                                                      np.full(len(time), len(self.meetings))))
                 self._learn(by.member[news], time)
 
     def _learn(self, members: np.ndarray, time) -> None:

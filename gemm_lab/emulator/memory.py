@@ -158,7 +158,8 @@ class Local(Private):
         if not access.arrays:
             return self.region(address)
         parts = [self.part(array) for array in access.arrays]
-        return next((part for part in reversed(parts) if part.first <= address), parts[0])    # the nearest
+        below = [part for part in parts if part.first <= address]
+        return max(below, key=lambda part: part.first) if below else parts[0]    # the nearest
 
     def named(self, name: str) -> Region:
         """The region of a variable of the PTX."""

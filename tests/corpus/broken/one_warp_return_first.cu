@@ -1,0 +1,23 @@
+// entry: tiny
+// grid: (-(-N // 8), -(-M // 4))
+// block: (8, 4)
+// defect: // BUG
+// kinds: uninitialized, wrong-values, race, barrier-divergence
+// about: Threads outside leave before they have loaded their words.
+
+__global__ void tiny(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
+    __shared__ float strip_a[4][8], strip_b[8][8];
+    const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 4 + y, col = blockIdx.x * 8 + x;
+    if (row >= M || col >= N) return;  // BUG
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += 8) {
+        strip_a[y][x] = row < M && k0 + x < K ? A[row * K + k0 + x] : 0;
+        for (int k = y; k < 8; k += 4) strip_b[k][x] = k0 + k < K && col < N ? B[(k0 + k) * N + col] : 0;
+        __syncwarp();  // BUG: shows
+        for (int k = 0; k < 8; ++k) sum += strip_a[y][k] * strip_b[k][x];  // BUG: shows
+        __syncwarp();  // BUG: shows
+    }
+    if (row >= M || col >= N) return;
+    if (beta == 0) { C[row * N + col] = alpha * sum; return; }
+    C[row * N + col] = alpha * sum + beta * C[row * N + col];
+}
