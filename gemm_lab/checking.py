@@ -109,8 +109,9 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
 
     Values are compared with a float64 product; C holds NaN where it must not be read. `budgets` gives upper limits for
     counts or resources on the last shape, with beta = 0: {"shared_loads_per_fma": 1.125, "registers": 64}. Each defect
-    is reported once, for the first problem that shows it. A source that does not compile is a failed Verdict, and no
-    exception.
+    is reported once, for the first problem that shows it. Small shapes are looked at twice: the unoptimised code shows
+    variables without a value and the bounds of local arrays. An endless loop ends the check. A source that does not
+    compile is a failed Verdict, and no exception.
     """
     checked_kernel(kernel)
     shapes = SHAPES if shapes is None else checked_shapes(shapes)
