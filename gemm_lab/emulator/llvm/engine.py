@@ -73,7 +73,15 @@ class Engine:
             return self.addresses
 
 
-@cache
+_making = threading.Lock()
+
+
 def engine() -> Engine:
     """The engine of this process."""
+    with _making:
+        return _engine()
+
+
+@cache
+def _engine() -> Engine:
     return Engine()

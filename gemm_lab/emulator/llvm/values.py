@@ -171,18 +171,15 @@ class Value:
         """A set of lanes as 32 predicates."""
         return self.cast("bitcast", "pred", 32)
 
-    def lane(self, n: int) -> Value:
-        return self.f.op(self.kind, 1, f"extractelement {self.type} {self.name}, i32 {n}")
-
     # ---- memory: self is a pointer
 
-    def load(self, kind: str, lanes: int = 1, align: int = 0) -> Value:
+    def load(self, kind: str, lanes: int = 1) -> Value:
         """What lies there."""
         to = Value(self.f, kind, lanes, "")
-        return self.f.op(kind, lanes, f"load {to.type}, ptr {self.name}, align {align or SIZES.get(kind, 8)}")
+        return self.f.op(kind, lanes, f"load {to.type}, ptr {self.name}, align {SIZES.get(kind, 8)}")
 
-    def store(self, value: Value, align: int = 0) -> None:
-        self.f.do(f"store {value.type} {value.name}, ptr {self.name}, align {align or SIZES.get(value.kind, 8)}")
+    def store(self, value: Value) -> None:
+        self.f.do(f"store {value.type} {value.name}, ptr {self.name}, align {SIZES.get(value.kind, 8)}")
 
     def __getitem__(self, field: Field) -> Value:
         return (self + field.at).load(field.kind, field.lanes)
