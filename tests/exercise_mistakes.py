@@ -120,9 +120,10 @@ WRONG = {
              "accumulator"),
             ([("constexpr int BM = 32", "constexpr int BM = 16")], "skeleton-changed", "skeleton")],
         "wide": [
-            ([("if (N % 4 == 0)", "if (true)")], "misaligned", "16 bytes"),
-            ([("if (N % 4 == 0)", "if (K % 4 == 0)")], "misaligned", "16 bytes"),
-            ([("if (N % 4 == 0)", "if (N % 2 == 0)")], "misaligned", "16 bytes"),
+            ([("if (N % 4 == 0)", "if (true)")], "out-of-bounds", "row lengths"),
+            ([("if (N % 4 == 0)", "if (K % 4 == 0)")], "out-of-bounds", "row lengths"),
+            ([("if (N % 4 == 0)", "if (N % 2 == 0)")], "out-of-bounds", "row lengths"),
+            ([("if (N % 4 == 0)", "if (col0 + bc + 3 < N)")], "misaligned", "16 bytes"),
             ([("if (N % 4 == 0)", "if (N > 1000)")], "over-budget", "one float4"),
             ([("k0 + br < K && col0 + bc < N;", "k0 + br < K;")], "out-of-bounds", "beyond the edge"),
             ([("k0 + br < K && col0 + bc + i < N ? b[i]", "k0 + br < K ? b[i]")],

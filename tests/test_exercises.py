@@ -76,7 +76,8 @@ def test_a_kernel_to_repair_compiles_and_fails_its_check(assignment, task):
         letters = "".join(chr(97 + min(form, most - 1)) for most in assignment.forms.values())
         numbers = assignment.numbers(assignment.shown, letters)
         kernel = task.kernel(task.student_text(numbers), numbers)
-        assert not gl.check(kernel, task.sizes).passed, letters
+        # One by one, as the task does.
+        assert any(not gl.check(kernel, [size]).passed for size in task.sizes), letters
 
 
 @pytest.mark.gpu

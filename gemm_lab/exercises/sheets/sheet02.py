@@ -179,7 +179,7 @@ def mend_text(s: Numbers) -> str:
 
 
 MEND = Kernel(
-    name="mend", points=3, text=mend_text, repairs=1, sizes=((5, 3, 19), (16, 16, 32), (35, 40, 19), (20, 17, 70)),
+    name="mend", points=3, text=mend_text, repairs=1, sizes=((5, 3, 19), (20, 17, 13), (16, 16, 32), (20, 17, 70)),
     like=lambda s: gl.SharedTiling(TILE=16).with_source(cuda("tiled.cu"), entry="mend"), solution=mend_text,
     advice={"wrong-values": "Which products are missing from the sum, or are in it and should not be? Try K = 19 in "
                             "your head: "
@@ -213,7 +213,7 @@ TILED_ADVICE = {
     "wrong-values": "Does every word of both tiles come from its place in A and B, with zeros beyond an edge?"}
 
 RECT = Kernel(name="rect", points=5, text=rect_text, like=rect_like, budgets=rect_budget, solution=rect_text,
-              advice=TILED_ADVICE, sizes=((5, 3, 19), (35, 79, 19), (64, 64, 32), (9, 33, 45)))
+              advice=TILED_ADVICE, sizes=((5, 3, 5), (35, 79, 19), (64, 64, 32), (9, 33, 45)))
 
 
 def turn_text(s: Numbers) -> str:

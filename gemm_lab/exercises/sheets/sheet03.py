@@ -177,12 +177,13 @@ def wide_budget(s: Numbers, M: int, N: int, K: int) -> dict[str, float]:
 WIDE = Kernel(
     name="wide", points=6, text=lambda s: cuda(("wide_b.cu", "wide_a.cu")[s.wide]), like=wide_like, budgets=wide_budget,
     solution=lambda s: cuda(("wide_b.cu", "wide_a.cu")[s.wide]),
-    sizes=((5, 3, 19), (20, 66, 12), (33, 40, 19), (9, 68, 22)),
+    sizes=((20, 66, 12), (5, 3, 19), (33, 40, 4), (9, 68, 22)),
     advice={"global_load_requests": "Right, with more load instructions than needed: where the rows begin at multiples "
                                     "of 16 "
             "bytes, one float4 brings four words.",
             "misaligned": "A float4 must begin at a multiple of 16 bytes. For which row lengths does every row do so?",
-            "out-of-bounds": "Four words reach further than one: which of them lie beyond the edge?"})
+            "out-of-bounds": "Four words reach further than one: which of them lie beyond the edge, and at which row "
+            "lengths does none?"})
 
 # --- a tile under a budget
 
