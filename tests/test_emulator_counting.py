@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gemm_lab.counts import Counts
-from gemm_lab.emulator import counting, emulate
+from gemm_lab.emulator import counting, emulate, flow, program
 
 LANE = np.arange(32)
 
@@ -138,3 +138,42 @@ def test_counts_do_not_depend_on_how_blocks_are_batched(monkeypatch):
         done = run("copy", 1000, 1, A, C, grid=32)
         wanted = wanted or done.counts
         assert done.counts == wanted and np.array_equal(C, A)
+
+
+TURNED = """
+__global__ void k(int n, const float *A, float *C) {
+    __shared__ float s[32];
+    const int t = threadIdx.x;
+    float sum = 0.0f;
+    int start = 0;
+    while (__syncthreads_or(start + t < n)) {
+        s[t] = start + t < n ? A[start + t] : 0.0f;
+        __syncthreads();
+        sum += s[31 - t];
+        start += 32;
+    }
+    C[t] = sum;
+}
+"""
+
+
+def test_lanes_meet_before_the_end_of_a_loop_that_stands_above_its_head(monkeypatch):
+    """50 floats in two rounds: the last 14 lanes have nothing to load, and store a zero together with the others."""
+    def stores() -> int:
+        done = emulate(TURNED, "k", 1, 32, (50, np.ones(50, np.float32), np.zeros(32, np.float32)))
+        return done.counts.shared_store_requests
+    assert stores() == 2
+    monkeypatch.setattr(flow, "in_order", lambda blocks: blocks)
+    program.load.cache_clear()
+    assert stores() == 3, "in the PTX the store stands above the load: this test tells the orders apart"
+    program.load.cache_clear()
+
+
+def test_blocks_are_put_in_order():
+    """0 jumps to 2, the head; 1 is the end of the loop and goes back to it; from 2 to 3 or out to 4, from 3 to 1."""
+    def block(*targets):
+        return flow.Block([], flow.Branch(None, *targets) if len(targets) > 1 else flow.Jump(*targets))
+    blocks = flow.in_order([block(2), block(2), block(3, 4), block(1), block(flow.EXIT)])
+    assert [b.end.targets for b in blocks] == [(1,), (2, 4), (3,), (1,), (flow.EXIT,)]
+    straight = [block(2, 1), block(2), block(2, 3), block(flow.EXIT), block(3)]
+    assert [b.end.targets for b in flow.in_order(straight)] == [(2, 1), (2,), (2, 4), (4,), (flow.EXIT,)]

@@ -1,12 +1,15 @@
 """Cut a kernel's instructions into basic blocks: stretches that a thread runs from the first to the last instruction.
 
 A block ends where threads may part (a branch), where they must meet (a barrier), or where somebody may jump in (a
-label). Blocks keep the order of the PTX, so "the lowest program counter first" is "the earliest block first".
+label). They are put in the order in which threads come by, so that "the earliest block first" lets those that took the
+longer way catch up before their ways join.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 
 from gemm_lab.emulator.ptx import Instruction, Kernel, Not, Register, Target, Unsupported, registers
 
@@ -90,13 +93,54 @@ def basic_blocks(kernel: Kernel) -> list[Block]:
         last = body[-1] if body and _ends_block(body[-1]) else None
         blocks.append(Block(prologue + (body[:-1] if last else body), _end(last, following, kernel, block_at)))
         prologue = [_vote_result(last)] if last and _is_barrier(last) and "red" in last.opcode else []
-    _find_live(blocks)
+    blocks = in_order(blocks)
+    find_live(blocks)
     return blocks
 
 
 def _targets(kernel: Kernel) -> set[int]:
     """Where branches lead. Other labels only mark places for debuggers."""
     return {kernel.labels[_find_label(kernel, i)] for i in kernel.instructions if i.opcode[0] == "bra"}
+
+
+def in_order(blocks: list[Block]) -> list[Block]:
+    """The blocks with every jump leading onwards, but for those back to the head of a loop; else as in the PTX.
+
+    The compiler may put the end of a loop above its head. Threads that come there from the middle of the loop would
+    then run on before the others, which are still on their way.
+    """
+    onwards = _without_ways_back(blocks)
+    waiting = Counter(target for targets in onwards for target in targets)
+    ready, order = [n for n in range(len(blocks)) if not waiting[n]], []
+    while ready:
+        order.append(heappop(ready))
+        waiting.subtract(onwards[order[-1]])
+        for target in sorted({t for t in onwards[order[-1]] if not waiting[t]}):
+            heappush(ready, target)
+    place = {old: new for new, old in enumerate(order)} | {EXIT: EXIT}
+    return [replace(blocks[n], end=_renumbered(blocks[n].end, place)) for n in order]
+
+
+def _without_ways_back(blocks: list[Block]) -> list[tuple[int, ...]]:
+    """The targets of each block, without EXIT and without jumps to a block that lies on the way to it."""
+    onwards: list[tuple[int, ...]] = [()] * len(blocks)
+    done: set[int] = set()
+    for start in range(len(blocks)):
+        path = [] if start in done else [start]
+        while path:
+            n = path[-1]
+            onwards[n] = tuple(t for t in blocks[n].end.targets if t != EXIT and t not in path)
+            left = [t for t in onwards[n] if t not in done]
+            path += left[:1]
+            if not left:
+                done.add(path.pop())
+    return onwards
+
+
+def _renumbered(end: Jump | Branch | Barrier, place: dict[int, int]) -> Jump | Branch | Barrier:
+    if isinstance(end, Branch):
+        return replace(end, taken=place[end.taken], otherwise=place[end.otherwise])
+    return replace(end, target=place[end.target])
 
 
 def _is_barrier(instruction: Instruction) -> bool:
@@ -196,7 +240,7 @@ def feeding(instructions: list[Instruction], names: set[str]) -> tuple[list[Inst
     return found, names
 
 
-def _find_live(blocks: list[Block]) -> None:
+def find_live(blocks: list[Block]) -> None:
     """Set `live` of each block: the usual backward data-flow, repeated until nothing changes."""
     needs, sets = [], []
     for block in blocks:
