@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gemm_lab.emulator import debug_info, flow, loops, ptx, reader, watched
+from gemm_lab.emulator import debug_info, flow, fusing, loops, ptx, reader, watched
 from gemm_lab.emulator.debug_info import DebugInfo
 from gemm_lab.emulator.decode import Decoder
 from gemm_lab.emulator.flow import EXIT, Barrier, Block, Branch, Jump
@@ -56,6 +56,8 @@ class Program:
     def __init__(self, kernel: ptx.Kernel, info: DebugInfo | None = None):
         self.kernel, self.variables = kernel, kernel.variables
         blocks = flow.basic_blocks(kernel)
+        if info is None:    # ptxas fuses nothing of unoptimised PTX
+            fusing.fuse(blocks)
         self.tracking = Tracking(kernel, info, blocks) if info is not None else None
         decoder = TrackingDecoder(kernel, self.tracking) if self.tracking else Decoder(kernel)
         self.controls, self.endings = loops.controls(blocks), flow.endings(blocks)
