@@ -36,7 +36,7 @@ export UV_PYTHON_DOWNLOADS := never
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test bench bench-grade notebooks exercises reset nbgrader lock lint clean
+.PHONY: help setup lab test bench bench-grade counters notebooks exercises reset nbgrader lock lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,9 @@ test: setup nbgrader  ## set up and run every test, the lessons included (ARGS="
 
 bench: setup  ## time every kernel and cuBLAS on this machine's GPU (ARGS="--help" lists the options)
 	$(BIN)/gemm-lab bench $(ARGS)
+
+counters: setup  ## record what this GPU counts and computes (needs ncu), for `make test` to compare with the emulator
+	@$(BIN)/python -m benchmarks.testbench $(ARGS)
 
 notebooks: setup  ## run the lessons from top to bottom and write their outputs (LESSON=01: that one)
 	$(BIN)/python -m tools.build_notebooks $(LESSON) $(ARGS)
@@ -69,7 +72,7 @@ setup: $(STAMP)  ## only set up
 nbgrader: $(NBGRADER)/ready  ## only set up nbgrader, for instructors, in an environment of its own
 
 lint: setup  ## style of the Python code
-	$(BIN)/ruff check gemm_lab tests tools
+	$(BIN)/ruff check gemm_lab tests tools benchmarks
 
 clean:  ## remove what set-up installed (your lessons stay)
 	rm -rf .tools .venv $(NBGRADER)

@@ -142,21 +142,19 @@ def _shortened(text: str) -> str:
 
 # --- the profiled process
 
-def launch_command(plan: Plan, folder: Path, *options: str) -> list[str]:
-    """The command that launches the plan's kernels and nothing else; what they need is written into `folder`."""
+def launch_command(plan: Plan, folder: Path, script: str = __file__) -> list[str]:
+    """The command by which `script` launches the plan's kernels alone; what they need is written into `folder`."""
     arch = gpu.device().arch
     jobs = [(gpu.Job.of(kernel, *size[:2], arch), size, beta) for kernel, size, beta in plan]
     (folder / "plan").write_bytes(pickle.dumps(jobs))
-    return [sys.executable, str(Path(__file__).resolve()), "--launch", str(folder / "plan"), *options]
+    return [sys.executable, str(Path(script).resolve()), "--launch", str(folder / "plan")]
 
 
-def launch(path: str, pooled: bool = True) -> None:
-    """Launch the planned kernels once each, in order. Not pooled: every array is an allocation of its own."""
+def launch(path: str) -> None:
+    """Launch the planned kernels once each, in order."""
     import cupy
 
     from gemm_lab.gpu import launching
-    if not pooled:
-        cupy.cuda.set_allocator(None)
     with open(path, "rb") as file:
         plan = pickle.load(file)
     size_before = None
@@ -196,5 +194,5 @@ def ncu_version() -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:2] != ["--launch"]:
-        sys.exit("ncu runs this file: counters.py --launch PLAN [--no-pool]; start benchmarks/h200.py instead")
-    launch(sys.argv[2], pooled="--no-pool" not in sys.argv)
+        sys.exit("ncu runs this file: counters.py --launch PLAN; start benchmarks/h200.py instead")
+    launch(sys.argv[2])

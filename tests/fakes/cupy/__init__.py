@@ -2,7 +2,7 @@
 
 Machine code is text here: "gemm 0.002" computes and takes 2 ms by the virtual clock, "wrong 0.002" computes with one
 element off, "crash" makes an illegal access, "endless" never ends, "die" ends the process, "print" prints, "old" cannot
-be loaded. Real machine code computes like "gemm".
+be loaded. Real machine code and PTX compute like "gemm".
 """
 
 import os
@@ -89,7 +89,7 @@ class Function:
 
 class Module:
     def load(self, code):
-        self.code = code.decode() if code.isascii() else "gemm"
+        self.code = code.decode() if code.isascii() and b".version" not in code else "gemm"
         if self.code.startswith("old"):
             raise CUDADriverError("CUDA_ERROR_INVALID_IMAGE: device kernel image is invalid")
 

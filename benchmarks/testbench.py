@@ -1,0 +1,165 @@
+"""The hardware test-bench: what a GPU counted and computed, for `tests/test_testbench.py` to hold the emulator against.
+
+    python -m benchmarks.testbench [OUT]        OUT/testbench_h200.json, by default among the records that ship
+
+It takes about two minutes on an H200 (0.19 s a launch).
+
+Many kernels, each at several sizes, are launched twice. Once by Nsight Compute (ncu), in the machine code that the
+course launches on this GPU: the record holds the counters. Once in the very PTX that the emulator executes, which the
+driver assembles: the record holds a hash of C, so that the emulator's can be compared element by element.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import counters, kernel_files
+from benchmarks.h200 import counted_kernels
+from gemm_lab import checking, gpu
+from gemm_lab.compiler import compile_ptx, nvrtc
+from gemm_lab.kernels import GemmKernel
+from gemm_lab.records import FFMA, files
+
+HERE = Path(__file__).parent
+CORPUS = HERE.parent / "tests" / "corpus" / "correct"
+
+SCALARS = {  # (M, N, K) -> (alpha, beta)
+    (64, 64, 64): (1.0, 0.0), (128, 128, 128): (0.75, -1.5), (130, 67, 45): (1.0, 0.0), (100, 70, 50): (0.75, -1.5),
+    (33, 32, 32): (0.75, -1.5), (35, 79, 19): (1.0, 0.0)}
+CORPUS_SIZE, CORPUS_SCALARS = (35, 37, 19), (0.75, -1.5)
+LEFT_OUT = {"split_k_turns", "split_k_cas_loop",    # how often they ask whether it is their turn differs each time
+            "naive_printf"}                         # printf writes to a buffer in global memory
+
+GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+SHARED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"    # without what other warps do
+EXECUTED = "smsp__sass_inst_executed_op_{}.sum"    # instructions in which a lane takes part
+
+METRICS = {  # field of Counts -> ncu's metrics whose sum counts the same; cp.async (LDGSTS) has counters of its own
+    "fma": [FFMA, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"],
+    **{f"global_{action}_{count}": [GLOBAL.format(name, op)] for action, op in (("load", "ld"), ("store", "st"))
+       for count, name in (("requests", "requests"), ("sectors", "sectors"), ("wavefronts", "output_wavefronts"))},
+    "shared_load_requests": [EXECUTED.format("shared_ld")],
+    "shared_store_requests": [EXECUTED.format("shared_st"),
+                              *(EXECUTED.format(f"ldgsts_cache_{way}") for way in ("access", "bypass"))],
+    "shared_load_wavefronts": [SHARED.format("ld")],
+    "shared_store_wavefronts": [SHARED.format("st"), SHARED.format("ldgsts")],
+    **{f"shared_{action}_bank_conflicts": [f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"]
+       for action, op in (("load", "ld"), ("store", "st"))},
+}
+GROUP = 100           # launches in one profiled process
+
+PROTOCOL = ("counters: ncu --clock-control none, a launch of the machine code for this GPU; sha256: of the bytes of C "
+            "after a launch of the PTX for compute_80; inputs: checking.inputs, rounded to whole numbers for kernels "
+            "called split_k_..., which add in an order that nobody fixed")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel at one size."""
+
+    kernel: GemmKernel
+    size: tuple[int, int, int]
+    alpha: float
+    beta: float
+
+    @property
+    def row(self) -> dict:
+        """How the record names it."""
+        return {"kernel": self.kernel.label, "source": files.source_hash(self.kernel.source),
+                **dict(zip("MNK", self.size)), "alpha": self.alpha, "beta": self.beta}
+
+    def inputs(self) -> list[np.ndarray]:
+        """A, B and C; C is NaN where the kernel must not read it."""
+        A, B, C = checking.inputs(checking.Problem(*self.size, self.alpha, self.beta))
+        if self.kernel.label.rpartition("/")[2].startswith("split_k"):
+            A, B, C = (np.rint(3 * X) for X in (A, B, C))
+        return [A, B, C if self.beta else np.full_like(C, np.nan)]
+
+
+def plan() -> list[Launch]:
+    """Everything that is launched: the course's kernels and those in `benchmarks/kernels` at all sizes, and each
+    correct kernel of the tests' corpus once."""
+    every = counted_kernels() + kernel_files.folder(HERE / "kernels")
+    launches = [Launch(kernel, size, *scalars) for size, scalars in SCALARS.items() for kernel in every]
+    return launches + [launch for path in sorted(CORPUS.glob("*.cu")) if path.stem not in LEFT_OUT
+                       for launch in corpus_launches(path)]
+
+
+def corpus_launches(path: Path) -> Iterator[Launch]:
+    """A kernel of the corpus, at the last of the sizes that its head allows."""
+    for kernel in kernel_files.read(path, "corpus/"):
+        shapes = kernel_files.head(kernel.source).get("shapes", f"{CORPUS_SIZE}")
+        yield Launch(kernel, eval(f"[{shapes}]")[-1], *CORPUS_SCALARS)
+
+
+def digest(C: np.ndarray) -> str:
+    """SHA-256 of a matrix, every bit of every element."""
+    return hashlib.sha256(np.ascontiguousarray(C).tobytes()).hexdigest()
+
+
+# --- on the GPU
+
+def values(launch: Launch) -> np.ndarray:
+    """C as the GPU computes it from the PTX that is emulated."""
+    import cupy
+
+    from gemm_lab.gpu import launching
+    ptx = compile_ptx(launch.kernel.source, launch.kernel.entry)
+    module = cupy.cuda.function.Module()
+    module.load(ptx.text.encode())
+    a, b, c = (cupy.asarray(X) for X in launch.inputs())
+    function = module.get_function(ptx.entry)
+    function(launch.kernel.launch_grid(*c.shape), launch.kernel.block,
+             launching.arguments(a, b, c, launch.alpha, launch.beta), shared_mem=launch.kernel.shared_bytes)
+    return cupy.asnumpy(c)
+
+
+def counted(launches: list[Launch], metrics: list[str]) -> list[dict[str, int]]:
+    """The counts of each launch by ncu, named as in METRICS."""
+    rows = counters.collect([(one.kernel, one.size, one.beta) for one in launches], metrics)
+    return [counts_of(row.counters) for row in rows]
+
+
+def counts_of(metrics: Mapping[str, int]) -> dict[str, int]:
+    """The sums that METRICS asks for, of the metrics that there are."""
+    known = {name: [metrics[metric] for metric in some if metric in metrics] for name, some in METRICS.items()}
+    return {name: sum(numbers) for name, numbers in known.items() if numbers}
+
+
+def measure(launches: list[Launch], metrics: list[str], progress=print) -> list[dict]:
+    """The record's rows."""
+    start = time.monotonic()
+    hashes = [{"sha256": digest(values(one))} for one in launches]
+    progress(f"[{time.monotonic() - start:5.1f} s] {len(hashes)} results computed")
+    counts: list[dict] = []
+    for first in range(0, len(launches), GROUP):
+        counts += counted(launches[first:first + GROUP], metrics)
+        progress(f"[{time.monotonic() - start:5.1f} s] {len(counts)} of {len(launches)} launches counted")
+    return [one.row | count | hash_ for one, count, hash_ in zip(launches, counts, hashes, strict=True)]
+
+
+def main(out: Path) -> Path:
+    """Measure and write the record."""
+    device = gpu.device()
+    if not shutil.which("ncu"):
+        raise counters.NoCounters("Nsight Compute's program ncu is not on the PATH; it comes with the CUDA Toolkit")
+    usable, missing = counters.usable_metrics(dict.fromkeys(name for names in METRICS.values() for name in names))
+    content = counters.about([], missing) | {"metrics": METRICS, "protocol": PROTOCOL}
+    content["versions"]["NVRTC"] = nvrtc.version()
+    path = out / files.record_name("testbench", device.name)
+    return files.write(path, "testbench", content | {"rows": measure(plan(), usable)})
+
+
+if __name__ == "__main__":
+    try:
+        print(main(Path(sys.argv[1]) if sys.argv[1:] else files.FOLDER))
+    except (gpu.NoGpu, counters.NoCounters) as error:
+        sys.exit(f"make counters needs an NVIDIA GPU whose counters ncu may read: {error}")

@@ -1,0 +1,164 @@
+"""The emulator against the hardware test-bench: every count, and every bit of C, of every recorded launch."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from operator import eq, ge, le
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks import counters, kernel_files, testbench
+from gemm_lab import gpu
+from gemm_lab.records import files
+from tests.fake_gpu import stand_in
+
+RECORDS = {device: files.read(files.shipped("testbench", device), "testbench")
+           for device in files.shipped_devices("testbench")}
+ROWS = {(device, row["kernel"], row["M"], row["N"], row["K"]): row for device, record in RECORDS.items()
+        for row in record["rows"]}
+LAUNCHES = testbench.plan()
+
+RULES = {  # count -> how the hardware's relates to the emulator's; ncu's conflicts contain those with other warps
+    "fma": eq,
+    "global_load_requests": eq, "global_load_sectors": eq, "global_load_wavefronts": le,
+    "global_store_requests": eq, "global_store_sectors": eq, "global_store_wavefronts": le,
+    "shared_load_requests": eq, "shared_load_wavefronts": eq, "shared_load_bank_conflicts": ge,
+    "shared_store_requests": eq, "shared_store_wavefronts": eq, "shared_store_bank_conflicts": ge}
+
+# Where the machine code does something else than the PTX; each is seen to differ, or this table is out of date.
+SPLIT = "ptxas unrolls a loop further, and lanes that go round a different number of times part more often"
+PREDICATED = "the PTX computes a product for all lanes and selects; ptxas computes it where it is selected"
+LDGSTS = "how asynchronous copies arrive in shared memory is not modelled"
+CAS = "adding a float in shared memory is a loop of machine code: it goes round until no other lane interferes"
+UNKNOWN = "ptxas merged accesses in a way that could not be told; Run.ptx_lines says so"
+DIFFERENT = {
+    "data_dependent": {"fma": PREDICATED},
+    "split_k_shared": {"global_load_requests": SPLIT, "global_load_sectors": SPLIT},
+    "async_16_bytes": {"shared_store_wavefronts": LDGSTS, "shared_store_bank_conflicts": LDGSTS},
+    "corpus/naive_while_break": {"fma": PREDICATED},
+    "corpus/split_k_shared_atomics": {"shared_load_requests": CAS, "shared_load_wavefronts": CAS},
+    "corpus/tiled_cp_async_ptx": {"shared_store_wavefronts": LDGSTS},
+    "corpus/tiled_cp_async_three_stages": {"shared_store_wavefronts": LDGSTS},
+    "corpus/tiled_device_functions": {"shared_load_requests": UNKNOWN, "shared_load_wavefronts": UNKNOWN},
+    "corpus/tiled_pipeline_async": {"shared_store_wavefronts": LDGSTS},
+    "corpus/tiled_shared_struct": {f"shared_{action}_{count}": UNKNOWN for action in ("load", "store")
+                                   for count in ("requests", "wavefronts")},
+}
+
+
+@cache
+def emulated(launch):
+    return launch.kernel.run(*launch.inputs(), launch.alpha, launch.beta, backend="emulator")
+
+
+def recorded(launch, device: str = "H200") -> dict:
+    return ROWS[device, launch.kernel.label, *launch.size]
+
+
+def different(launch, device: str = "H200") -> dict[str, tuple[int, int]]:
+    """The counts that break their rule: (the hardware's, the emulator's), whose shared counts are an H200's."""
+    pairs = {name: (recorded(launch, device)[name], getattr(emulated(launch).counts, name)) for name in RULES
+             if device == "H200" or name in recorded(launch, device) and not name.startswith("shared")}
+    return {name: pair for name, pair in pairs.items() if not RULES[name](*pair)}
+
+
+@pytest.mark.parametrize("device", RECORDS)
+@pytest.mark.parametrize("launch", LAUNCHES, ids=lambda launch: f"{launch.kernel.label} {launch.size}")
+def test_counts_and_bits(launch, device):
+    row = recorded(launch, device)
+    assert row == row | launch.row, "measure again: make counters"
+    assert testbench.digest(emulated(launch).C) == row["sha256"], "C is not the GPU's, bit for bit"
+    wrong = different(launch, device)
+    assert wrong.keys() <= DIFFERENT.get(launch.kernel.label, {}).keys(), wrong
+
+
+def test_what_is_known_to_differ_differs():
+    seen = {(launch.kernel.label, name) for launch in LAUNCHES for name in different(launch)}
+    assert seen == {(kernel, name) for kernel, names in DIFFERENT.items() for name in names}
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule is ge])
+def test_conflicts_are_exact_unless_other_warps_interfere(name):
+    alone = [recorded(launch)[name] == getattr(emulated(launch).counts, name) for launch in LAUNCHES]
+    some = [recorded(launch)[name] > 0 for launch in LAUNCHES]
+    assert np.mean(alone) > 0.95 and sum(np.logical_and(alone, some)) >= 50
+
+
+def test_the_bench_is_large_and_varied():
+    record = RECORDS["H200"]
+    assert len(record["rows"]) == len(LAUNCHES) == len({(one.kernel.label, one.size) for one in LAUNCHES})
+    sizes: dict[str, set] = {}
+    for launch in LAUNCHES:
+        sizes.setdefault(launch.kernel.label, set()).add(recorded(launch) and launch.size)
+    own = [kernel for kernel, some in sizes.items() if some >= set(testbench.SCALARS)]
+    assert len(own) >= 24 and len(testbench.SCALARS) == 6
+    assert sum("(" not in kernel for kernel in own) >= 12, "kernels written for this purpose"
+    assert record["metrics"] == testbench.METRICS and set(testbench.METRICS) == set(RULES)
+    for name in RULES:
+        assert len({row[name] for row in record["rows"]}) > 20, f"{name} has many different values"
+
+
+@pytest.mark.parametrize("kernel", kernel_files.folder(testbench.HERE / "kernels"), ids=lambda kernel: kernel.label)
+def test_every_kernel_computes_the_product(kernel):
+    for size in testbench.SCALARS:
+        launch, = (one for one in LAUNCHES if (one.kernel.label, one.size) == (kernel.label, size))
+        want, tolerance = testbench.checking.reference(*launch.inputs(), launch.alpha, launch.beta)
+        assert (abs(emulated(launch).C - want) <= tolerance).all()
+
+
+# --- measuring
+
+@pytest.fixture
+def fake(monkeypatch):
+    yield from stand_in(monkeypatch)
+
+
+def test_a_measurement(fake, monkeypatch, tmp_path):
+    asked = []
+
+    def collect(plan, metrics):
+        asked.extend(plan)
+        return [SimpleNamespace(counters={metric: n for n, metric in enumerate(metrics)}) for _ in plan]
+    monkeypatch.setattr(testbench, "GROUP", 2)
+    monkeypatch.setattr(counters, "collect", collect)
+    monkeypatch.setattr(gpu, "device", lambda: SimpleNamespace(arch="sm_90"))
+    launches = [LAUNCHES[0], LAUNCHES[-1], next(one for one in LAUNCHES if one.kernel.label == "split_k_shared")]
+    metrics = [name for names in testbench.METRICS.values() for name in names]
+    rows = testbench.measure(launches, metrics, progress=lambda text: None)
+    assert [(kernel.label, size, beta) for kernel, size, beta in asked] == \
+        [(one.kernel.label, one.size, one.beta) for one in launches]
+    for row, launch in zip(rows, launches, strict=True):
+        A, B, C = launch.inputs()
+        want = launch.alpha * (A.astype(np.float64) @ B) + (launch.beta * C if launch.beta else 0)
+        assert row == launch.row | {name: row[name] for name in RULES} | {
+            "sha256": testbench.digest(want.astype(np.float32))}
+        assert (row["fma"], row["shared_store_requests"]) == (0 + 1, 9 + 10 + 11), "sums of ncu's metrics"
+
+
+def test_whole_numbers_where_the_order_is_open():
+    launch = next(one for one in LAUNCHES if one.kernel.label == "split_k_atomics" and one.beta)
+    assert all((X == np.rint(X)).all() and X.std() > 1 for X in launch.inputs())
+    assert np.isnan(LAUNCHES[0].inputs()[2]).all(), "C must not be read where beta is 0"
+
+
+def test_a_metric_that_a_gpu_lacks_is_left_out():
+    first, second = testbench.METRICS["fma"]
+    assert testbench.counts_of({first: 3}) == {"fma": 3} and testbench.counts_of({first: 3, second: 4}) == {"fma": 7}
+    assert testbench.counts_of({}) == {}
+
+
+def test_a_digest_tells_the_sign_of_zero():
+    assert testbench.digest(np.float32([[0.0]])) != testbench.digest(np.float32([[-0.0]]))
+
+
+def test_without_ncu_or_gpu_there_is_one_clear_line(monkeypatch, tmp_path):
+    with pytest.raises(gpu.NoGpu):
+        testbench.main(tmp_path)
+    monkeypatch.setattr(gpu, "device", lambda: SimpleNamespace(name="NVIDIA H200", arch="sm_90"))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(counters.NoCounters, match="ncu is not on the PATH"):
+        testbench.main(tmp_path)
+    assert not list(tmp_path.iterdir()) and "cupy" not in sys.modules
