@@ -27,6 +27,11 @@ def ours(case) -> list[tuple[str, set[int]]]:
     return [(finding.kind, set(finding.lines)) for finding in found if finding.kind in KINDS[case.tool]]
 
 
+# Two defects in one line, of which each side names one: in unoptimised code, at which check mode looks, too, a float2 is
+# two loads of a word. None of them is misaligned, and the second one goes past the end of B.
+OTHER_KIND = {"corpus/naive_float2_any_n": ("misaligned", "out-of-bounds")}
+
+
 @cache
 def check(label: str, size: tuple[int, int, int]):
     """The emulator's findings in a kernel."""
@@ -48,7 +53,9 @@ def test_whatever_the_tool_finds_is_found(case):
     if not case.broken:
         assert not found and not wanted
     elif wanted:
-        same = [lines for kind, lines in wanted if any(kind == ours_ and lines <= named for ours_, named in found)]
+        theirs_, ours_ = OTHER_KIND.get(case.kernel.label, ("", ""))
+        wanted = [(ours_ if kind == theirs_ else kind, lines) for kind, lines in wanted]
+        same = [lines for kind, lines in wanted if any(kind == named and lines <= ours for named, ours in found)]
         assert same, f"{case.tool} names {wanted}, the emulator {found}"
         if case.tool == "racecheck":    # an access out of bounds ends the emulator's run, so it names the first
             assert set().union(*(lines for _, lines in wanted)) <= set().union(*(named for _, named in found))
