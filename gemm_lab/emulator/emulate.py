@@ -16,7 +16,7 @@ from gemm_lab.emulator.counting import total
 from gemm_lab.emulator.machine import Execution
 from gemm_lab.emulator.memory import Global
 from gemm_lab.emulator.ptx import Unsupported
-from gemm_lab.emulator.reports import finding
+from gemm_lab.emulator.reports import LOCAL_ARRAY, finding
 from gemm_lab.emulator.schedule import schedule_maker
 from gemm_lab.emulator.shared_requests import SharedRequests, shared_requests
 from gemm_lab.emulator.threads import Launch
@@ -126,7 +126,7 @@ def second_look(optimized: Run, unoptimized: Run) -> Run:
     optimized = replace(optimized, notes=unoptimized.notes or optimized.notes)
     if kinds - known:
         return replace(optimized, findings=tuple(found), optimized=False)
-    if kinds == known == {"out-of-bounds"}:    # where it has its name, if it is a local array
+    if kinds == known and any(LOCAL_ARRAY in f.message for f in optimized.findings):    # here the array has its name
         return replace(optimized, findings=tuple(found))
     return with_doubts(optimized) if "uninitialized" not in kinds and unoptimized.completed else optimized
 

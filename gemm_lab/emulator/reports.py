@@ -9,6 +9,8 @@ from gemm_lab.emulator.memory import SHARED_FILL
 from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.run import Finding
 
+LOCAL_ARRAY = "a local array"    # whose name optimised code does not tell
+
 
 class Stop(Exception):
     """The run cannot go on; `finding` says why."""
@@ -48,7 +50,7 @@ def at_line(line: int | None) -> str:
 def cxx_name(symbol: str) -> str:
     """The name in the source of a mangled variable: _ZZ5tiledvE2As -> As."""
     if symbol.startswith("__local_depot"):
-        return "a local array"
+        return LOCAL_ARRAY
     lengths = re.finditer(r"(?<=E)\d+" if symbol.startswith("_ZZ") else r"(?<=^_ZL)\d+|(?<=^_Z)\d+", symbol)
     names = [symbol[m.end():m.end() + int(m[0])] for m in lengths]
     return names[-1] if names and names[-1] else symbol
