@@ -17,7 +17,15 @@ from tests.fake_gpu import FAKES
 
 RECORD = files.read(files.shipped("sanitizer", "H200"), "sanitizer")
 ROWS = {(row["tool"], row["kernel"]): row for row in RECORD["rows"]}
-CASES = [case for case in sanitizer.plan() if (case.tool, case.kernel.label) in ROWS]
+
+
+def is_recorded(case) -> bool:
+    """Whether the tool has seen this very kernel. The corpus changes without a GPU, nothing else may."""
+    row = ROWS.get((case.tool, case.kernel.label))
+    return row is not None and (not case.kernel.label.startswith("corpus/") or row == row | case.row)
+
+
+CASES = [case for case in sanitizer.plan() if is_recorded(case)]
 KINDS = {tool: {kind for kind, finder in sanitizer.TOOLS.items() if finder == tool} for tool in sanitizer.OPTIONS}
 
 
@@ -27,8 +35,8 @@ def ours(case) -> list[tuple[str, set[int]]]:
     return [(finding.kind, set(finding.lines)) for finding in found if finding.kind in KINDS[case.tool]]
 
 
-# Two defects in one line, of which each side names one: in unoptimised code, at which check mode looks, too, a float2 is
-# two loads of a word. None of them is misaligned, and the second one goes past the end of B.
+# Two defects in one line, of which each side names one: in unoptimised code, at which check mode looks as well, a
+# float2 is two loads of a word. Neither is misaligned, and the second one goes past the end of B.
 OTHER_KIND = {"corpus/naive_float2_any_n": ("misaligned", "out-of-bounds")}
 
 
@@ -64,7 +72,7 @@ def test_whatever_the_tool_finds_is_found(case):
 def test_the_record_is_large_and_varied():
     for changes, tool in ((planted.RACES, "racecheck"), (planted.OUT_OF_BOUNDS, "memcheck")):
         assert sum(bool(ROWS[tool, label]["findings"]) for label in changes if (tool, label) in ROWS) >= 6
-    found = Counter((row["tool"], row["broken"]) for row in RECORD["rows"] if row["findings"])
+    found = Counter((case.tool, case.broken) for case in CASES if theirs(case))
     assert found["memcheck", True] >= 25 and found["racecheck", True] >= 30
     correct = Counter(row["tool"] for row in RECORD["rows"] if not row["broken"])
     assert min(correct[tool] for tool in sanitizer.OPTIONS) >= 40 and not sanitizer.faults(RECORD["rows"])
