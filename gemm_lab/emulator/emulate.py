@@ -144,20 +144,18 @@ def make_recorder(launch: Launch, block, source: str, entry: str, declared, shar
 
 
 def back_end() -> str:
-    """"llvm" where llvmlite is installed, else "numpy"; or what the environment variable GEMM_LAB_EMULATOR says."""
-    name = os.environ.get("GEMM_LAB_EMULATOR", "")
-    if name not in ("", "numpy", "llvm"):
+    """What the environment variable GEMM_LAB_EMULATOR says, else "numpy": the fast back end has crashed a process."""
+    name = os.environ.get("GEMM_LAB_EMULATOR", "") or "numpy"
+    if name not in ("numpy", "llvm"):
         raise ValueError(f"GEMM_LAB_EMULATOR is {name!r}; it must be 'numpy' or 'llvm'")
     if name == "numpy":
         return name
     try:
         import gemm_lab.emulator.llvm  # noqa: F401
     except ImportError as missing:
-        if name == "llvm":
-            raise ValueError("GEMM_LAB_EMULATOR is 'llvm', but llvmlite 0.50 or newer is not installed; install it, "
-                             "or use 'numpy'") from missing
-        return "numpy"
-    return "llvm"
+        raise ValueError("GEMM_LAB_EMULATOR is 'llvm', but llvmlite 0.50 or newer is not installed; install it, "
+                         "or use 'numpy'") from missing
+    return name
 
 
 def run_on_llvm(execution: Execution) -> Run:
