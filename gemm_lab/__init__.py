@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "kernels": "CudaGemm Naive SharedTiling RegisterTiling1D",
+    "ladder": "PipelinedTiling1D RegisterTiling2D WarpTiling Pipelining Reordering SlicedK SplitK",
     "counts": "Counts",
     "run": "Run Finding",
     "emulator": "emulate",

@@ -1,11 +1,14 @@
 """The counts that a student derives on paper: arithmetic only, no compiler and no emulator.
 
 M, N, K are the problem's sizes, the other letters a kernel's tile parameters; lesson 01 derives `naive`, 02
-`shared_tiling`, 03 `register_tiling_1d`. Words are 32-bit and counted for each thread that reads them; the tests
-compare these numbers with what the executed kernel did.
+`shared_tiling`, 03 `register_tiling_1d`, 04 `register_tiling_2d`. Words
+are 32-bit and counted for each thread that reads them; the tests compare these numbers with what the executed kernel
+did.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from gemm_lab.counts import Counts
 
@@ -44,6 +47,35 @@ def register_tiling_1d(BM: int, BN: int, BK: int, TM: int, M: int, N: int, K: in
                   shared_load_words=thread_steps * (TM + 1),
                   shared_store_words=blocks * steps * (BM * BK + BK * BN),
                   local_load_words=0, local_store_words=0)
+
+
+def pipelined_1d(BM: int, BN: int, BK: int, TM: int, STAGES: int, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
+    """The words of `register_tiling_1d`; but STAGES - 1 tiles are copied beyond the end of K, which are zeros."""
+    tiles = blocks_along(M, BM) * blocks_along(N, BN) * (blocks_along(K, BK) + STAGES - 1)
+    return replace(register_tiling_1d(BM, BN, BK, TM, M, N, K, beta), shared_store_words=tiles * BK * (BM + BN))
+
+
+def register_tiling_2d(BM: int, BN: int, BK: int, TM: int, TN: int, M: int, N: int, K: int,
+                       beta: float = 0.0) -> Counts:
+    """In each of BK steps through a tile a thread takes TM words of As and TN of Bs, for TM*TN FMAs."""
+    steps = blocks_along(K, BK)
+    blocks = blocks_along(M, BM) * blocks_along(N, BN)
+    thread_steps = blocks * (BM * BN // (TM * TN)) * steps * BK
+    return Counts(fma=thread_steps * TM * TN + _epilogue(M, N, beta),
+                  global_load_words=_tile_loads(BM, BN, M, N, K) + _epilogue(M, N, beta),
+                  global_store_words=M * N,
+                  shared_load_words=thread_steps * (TM + TN),
+                  shared_store_words=blocks * steps * (BM * BK + BK * BN),
+                  local_load_words=0, local_store_words=0)
+
+
+def pipelining(BM: int, BN: int, BK: int, TM: int, TN: int, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
+    """The words of `register_tiling_2d`; but beyond an edge of C the last row of A is read instead, and where rows of B
+    are aligned (N % 4 == 0) its last four columns."""
+    high, wide = blocks_along(M, BM), blocks_along(N, BN)
+    loads = wide * high * BM * K + high * K * (wide * BN if N % 4 == 0 else N)
+    counts = register_tiling_2d(BM, BN, BK, TM, TN, M, N, K, beta)
+    return replace(counts, global_load_words=loads + _epilogue(M, N, beta))
 
 
 def _tile_loads(BM: int, BN: int, M: int, N: int, K: int) -> int:

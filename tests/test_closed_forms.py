@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gemm_lab.counts import Counts
 from gemm_lab.kernels import Naive, RegisterTiling1D, SharedTiling
+from gemm_lab.ladder import PipelinedTiling1D, Pipelining, RegisterTiling2D, Reordering, WarpTiling
 
 DERIVED = ("fma", "global_load_words", "global_store_words", "shared_load_words", "shared_store_words",
            "local_load_words", "local_store_words")
@@ -48,6 +49,13 @@ def test_register_tiling_by_hand():
     assert counts.fma == 8 * 8 * 4
     assert counts.shared_store_words == 8 * 8 + 8 * 4
     assert counts.global_load_words == 8 * 8 + 8 * 4
+
+
+def test_register_tiling_2d_by_hand():
+    """One block of 4 threads (8 x 8, each 4 x 4), K = 4 in one step: in each of 4 k-steps a thread reads 8 words."""
+    counts = RegisterTiling2D(8, 8, 4, 4, 4).counts(8, 8, 4)
+    assert (counts.shared_load_words, counts.fma) == (4 * 4 * 8, 4 * 4 * 16)
+    assert counts.shared_store_words == counts.global_load_words == 8 * 4 + 4 * 8
 
 
 def test_the_course_claims_about_words():
@@ -99,6 +107,18 @@ def register_tilings(draw):
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(register_tilings(), sizes, sizes, sizes, betas)
 def test_register_tiling_equals_execution(kernel, M, N, K, beta):
+    assert_equal(kernel, M, N, K, beta)
+
+
+TILED_2D = [PipelinedTiling1D(32, 32, 8, 16), PipelinedTiling1D(32, 32, 8, 16, STAGES=3),
+            RegisterTiling2D(8, 8, 4, 4, 4), RegisterTiling2D(16, 32, 8, 4, 8), WarpTiling(16, 32, 8, 4, 4),
+            Pipelining(32, 32, 8, 4, 4),
+            Reordering(32, 32, 16, 4, 4, STAGES=3, BLOCKS=1, STRIP=2)]
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.sampled_from(TILED_2D), sizes, sizes, sizes, betas)
+def test_the_later_kernels_equal_execution(kernel, M, N, K, beta):
     assert_equal(kernel, M, N, K, beta)
 
 

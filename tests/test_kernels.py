@@ -14,7 +14,10 @@ from gemm_lab.kernels import kernel_file
 COURSE = [gl.Naive(), gl.Naive(False), gl.Naive(True, (8, 32)),
           gl.SharedTiling(32), gl.SharedTiling(16, 1), gl.SharedTiling(5),
           gl.RegisterTiling1D(), gl.RegisterTiling1D(64, 64, 8, 8, True), gl.RegisterTiling1D(8, 4, 4, 4),
-          gl.RegisterTiling1D(16, 16, 4, 4), gl.RegisterTiling1D(12, 10, 7, 3)]
+          gl.RegisterTiling1D(16, 16, 4, 4), gl.RegisterTiling1D(12, 10, 7, 3),
+          gl.PipelinedTiling1D(32, 32, 8, 16), gl.RegisterTiling2D(16, 16, 4, 4, 4), gl.WarpTiling(32, 32, 8, 4, 4),
+          gl.Pipelining(32, 32, 8, 4, 4), gl.Reordering(32, 32, 8, 4, 4), gl.SlicedK(32, 32, 16, 4, 4, SLICES=2),
+          gl.SplitK(32, 32, 8, 4, 4, SPLITS=2, BLOCKS=1)]
 
 
 @pytest.mark.parametrize("kernel", COURSE, ids=str)
@@ -117,10 +120,12 @@ def test_offsets_are_64_bit_in_the_ptx():
     from gemm_lab.compiler import compile_ptx
     for kernel in COURSE:
         text = compile_ptx(kernel.source, kernel.entry).text
-        sizes = set(re.findall(r"ld\.param\.u32\s+(%r\d+), \[\w+_param_[012]\]", text))
-        assert len(sizes) == 3
+        loads = re.findall(r"ld\.param\.u32\s+(%r\d+), \[\w+_param_([012])\]", text)    # a size may be loaded anew
+        sizes = {register for register, _ in loads}
+        assert {number for _, number in loads} == set("012")
         for op, operands in re.findall(r"(mul\.lo\.s32|mad\.lo\.s32|mul\.lo\.u32|mad\.lo\.u32)\s+([^;]+);", text):
-            assert not sizes & set(re.findall(r"%r\d+", operands)[1:3]), f"{kernel}: 32-bit {op} {operands}"
+            factors = operands.split(", ")[1:3]    # after the result; a sum's addend comes last
+            assert not sizes & set(factors), f"{kernel}: 32-bit {op} {operands}"
 
 
 def test_missing_kernel_file_says_where_it_should_be():
