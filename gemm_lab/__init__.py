@@ -16,6 +16,8 @@ __version__ = "0.1.0"
 _NAMES = {
     "kernels": "CudaGemm Naive SharedTiling RegisterTiling1D",
     "ladder": "PipelinedTiling1D RegisterTiling2D WarpTiling Pipelining Reordering SlicedK SplitK",
+    "fastest": "best",
+    "tuning": "tune Tuning",
     "counts": "Counts",
     "run": "Run Finding",
     "emulator": "emulate",

@@ -40,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_check(commands)
     add_emulate(commands)
     add_bench(commands)
+    add_tune(commands)
     add_instructor(commands)
     return parser
 
@@ -126,6 +127,15 @@ def add_bench(commands) -> None:
     sub = commands.add_parser("bench", help="time every kernel and cuBLAS on this machine's GPU, and write a record")
     add_arguments(sub)
     sub.set_defaults(run=bench_command)
+
+
+# --- tune
+
+def add_tune(commands) -> None:
+    from gemm_lab.tuning import add_arguments, tune_command
+    sub = commands.add_parser("tune", help="find the fastest tile of a kernel on this machine's GPU, and keep a record")
+    add_arguments(sub)
+    sub.set_defaults(run=tune_command)
 
 
 # --- release, grade

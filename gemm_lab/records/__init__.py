@@ -7,6 +7,10 @@ bench          every course kernel over size            recorded("H200")
 law            many variants at one size                recorded("H200", "law"), recorded_law("H200")
 counters       ncu's counters at small sizes            recorded_counters("H200")
 wavefronts   ncu's counters of the kernels of "law"   recorded_counters("H200", "wavefronts")
+ladder         each kernel from 03 to 09 over size      recorded("H200", "ladder")
+laddercounters ncu's counters of these at 4096          recorded_counters("H200", "laddercounters")
+tuning         the candidates of `best` at 17 sizes     recorded("H200", "tuning")
+goals          `best` against cuBLAS, by pairs, twice   benchmarks/goals.py
 """
 
 from __future__ import annotations
