@@ -144,7 +144,7 @@ def make_recorder(launch: Launch, block, source: str, entry: str, declared, shar
 
 
 def back_end() -> str:
-    """What the environment variable GEMM_LAB_EMULATOR says, else "numpy": the fast back end has crashed a process."""
+    """What the environment variable GEMM_LAB_EMULATOR says, else "numpy"."""
     name = os.environ.get("GEMM_LAB_EMULATOR", "") or "numpy"
     if name not in ("numpy", "llvm"):
         raise ValueError(f"GEMM_LAB_EMULATOR is {name!r}; it must be 'numpy' or 'llvm'")

@@ -21,12 +21,25 @@ def processors() -> int:
 
 
 class Crew:
-    """Starts the workers and watches them."""
+    """Starts the workers and watches them.
+
+    A worker's memory must outlive its thread, so `left` says which have left the machine code. Whether a thread is
+    alive does not: an interrupt during `Thread.join` marks a running one as stopped (CPython before 3.13).
+    """
 
     def __init__(self, setting: Setting):
         self.workers = [Worker(setting) for _ in range(min(processors(), setting.launch.blocks))]
-        self.threads = [threading.Thread(target=engine().run, args=(address(w.arena),), daemon=True)
-                        for w in self.workers]
+        self.left = [threading.Event() for _ in self.workers]
+        self.threads = [threading.Thread(target=self.run, args=pair, daemon=True)
+                        for pair in zip(self.workers, self.left)]
+
+    @staticmethod
+    def run(worker: Worker, left: threading.Event) -> None:
+        """What a thread does."""
+        try:
+            engine().run(address(worker.arena))
+        finally:
+            left.set()
 
     def work(self, progress: Callable[[int], None]) -> bool:
         """Run all blocks. False if a worker met something that it must not go on with."""
@@ -34,17 +47,18 @@ class Crew:
             thread.start()
         reported = 0
         try:
-            while alive := [thread for thread in self.threads if thread.is_alive()]:
-                alive[0].join(WATCH)
+            while busy := [left for left in self.left if not left.is_set()]:
+                busy[0].wait(WATCH)
                 if any(worker.stopped for worker in self.workers):
                     self.stop()
                 started = sum(worker.started for worker in self.workers)
                 progress(started - reported)
                 reported = started
         finally:    # also if somebody interrupts
-            if any(thread.is_alive() for thread in self.threads):
+            if not all(left.is_set() for left in self.left):
                 self.stop()
-            for thread in self.threads:
+            for thread, left in zip(self.threads, self.left):
+                left.wait()
                 thread.join()
         return not any(worker.stopped for worker in self.workers) and not self.met()
 
