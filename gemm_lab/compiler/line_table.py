@@ -8,7 +8,8 @@ the row of the call, counted from 1 in the same sequence, and 0 where nothing wa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from io import BytesIO
+
+from gemm_lab.compiler.cursor import Cursor
 
 EXTENDED, COPY, ADVANCE_ADDRESS, ADVANCE_LINE, SET_FILE = range(5)    # standard operations
 ADVANCE_FIXED = 9
@@ -39,7 +40,7 @@ def lines_of(rows: list[Row], file: str) -> list[tuple[int, int | None]]:
 def sequences(section: bytes) -> dict[int, list[Row]]:
     """Where a sequence sets its first address (an offset in the section, which the linker relocates) -> its rows."""
     program, found = Program(section), {}
-    while program.at < len(section):
+    while program.cursor.position < len(section):
         start, rows = program.sequence()
         found[start] = rows
     return found
@@ -49,64 +50,36 @@ class Program:
     """A line program, read from front to back."""
 
     def __init__(self, section: bytes):
-        self.stream = BytesIO(section)
-        self.take(4 + 2)    # length of all, version
-        first = int.from_bytes(self.take(4), "little") + self.at
-        self.take(2)        # shortest instruction, default of is_stmt: of no use here
-        self.line_base = int.from_bytes(self.take(1), "little", signed=True)
-        self.line_range, self.first_special = self.take(2)
-        self.operands = (0, *self.take(self.first_special - 1))
-        while self.text():          # directories
+        self.cursor = cursor = Cursor(section)
+        cursor.take(4 + 2)    # length of all, version
+        first = cursor.number(4) + cursor.position
+        cursor.take(2)        # shortest instruction, default of is_stmt: of no use here
+        self.line_base = cursor.number(1, signed=True)
+        self.line_range, self.first_special = cursor.take(2)
+        self.operands = (0, *cursor.take(self.first_special - 1))
+        while cursor.string():          # directories
             pass
         self.files = []
-        while name := self.text():
+        while name := cursor.string():
             self.files.append(name)
-            self.number(), self.number(), self.number()    # folder, date, size
-        self.stream.seek(first)
-
-    # ---- what a program consists of
-
-    @property
-    def at(self) -> int:
-        return self.stream.tell()
-
-    def take(self, count: int) -> bytes:
-        return self.stream.read(count)
-
-    def text(self) -> str:
-        return b"".join(iter(lambda: self.take(1).rstrip(b"\0"), b"")).decode()
-
-    def number(self) -> int:
-        """Unsigned LEB128: seven bits a byte, lowest first; the top bit says that more follow."""
-        value, shift, more = 0, 0, True
-        while more:
-            byte, = self.take(1)
-            value, shift, more = value | (byte & 127) << shift, shift + 7, byte >= 128
-        self.bits = shift
-        return value
-
-    def signed(self) -> int:
-        """Signed LEB128: the highest of all the bits is the sign."""
-        value = self.number()
-        return value - (value >> self.bits - 1 << self.bits)
-
-    # ---- execution
+            cursor.uleb(), cursor.uleb(), cursor.uleb()    # folder, date, size
+        cursor.position = first
 
     def sequence(self) -> tuple[int, list[Row]]:
         """Execute up to the end of one kernel's sequence."""
-        start, rows, row = self.at, [], Row(file=self.files[0])
+        cursor, start, rows, row = self.cursor, self.cursor.position, [], Row(file=self.files[0])
         while True:
-            operation, = self.take(1)
+            operation = cursor.number(1)
             if operation == EXTENDED:
-                size = self.number()
-                kind, at, body = self.take(1)[0], self.at, Program.__new__(Program)
-                body.stream = BytesIO(self.take(size - 1))
+                end = cursor.uleb() + cursor.position
+                kind = cursor.number(1)
                 if kind == END:
                     return start, rows
                 if kind == SET_ADDRESS:
-                    start, row = at, replace(row, address=int.from_bytes(body.take(8), "little"))
+                    start, row = cursor.position, replace(row, address=cursor.number(8))
                 elif kind == INLINED:
-                    row = replace(row, caller=body.number())
+                    row = replace(row, caller=cursor.uleb())
+                cursor.position = end
             elif operation >= self.first_special or operation == COPY:
                 row = self.special(row, operation) if operation != COPY else row
                 rows.append(row)
@@ -119,14 +92,16 @@ class Program:
         return replace(row, address=row.address + address, line=row.line + self.line_base + line)
 
     def moved(self, row: Row, operation: int) -> Row:
+        """An operation that changes one thing, or nothing that matters here."""
+        cursor = self.cursor
         if operation == ADVANCE_ADDRESS:
-            return replace(row, address=row.address + self.number())
+            return replace(row, address=row.address + cursor.uleb())
         if operation == ADVANCE_LINE:
-            return replace(row, line=row.line + self.signed())
+            return replace(row, line=row.line + cursor.sleb())
         if operation == SET_FILE:
-            return replace(row, file=self.files[self.number() - 1])
+            return replace(row, file=self.files[cursor.uleb() - 1])
         if operation == ADVANCE_FIXED:
-            return replace(row, address=row.address + int.from_bytes(self.take(2), "little"))
+            return replace(row, address=row.address + cursor.number(2))
         for _ in range(self.operands[operation]):
-            self.number()
+            cursor.uleb()
         return row

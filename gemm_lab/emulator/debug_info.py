@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gemm_lab.compiler.cursor import Cursor
+
 _SECTION = re.compile(r"\.section\s+\.(debug_\w+)\s*\{(.*?)\n\s*\}", re.S)
 _BYTES = re.compile(r"^\.b(8|16|32|64)\s+(\S+)", re.M)
 _FIXED = {0x01: 8, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x13: 4}    # form -> bytes
@@ -77,37 +79,6 @@ class Entry:
     tag: int
     depth: int
     attributes: dict[int, object]
-
-
-class Cursor:
-    """A position in a section's bytes."""
-
-    def __init__(self, data: bytes, position: int = 0):
-        self.data, self.position = data, position
-
-    def take(self, size: int) -> bytes:
-        self.position += size
-        return self.data[self.position - size:self.position]
-
-    def number(self, size: int) -> int:
-        return int.from_bytes(self.take(size), "little")
-
-    def uleb(self) -> int:
-        """An unsigned number, seven bits in a byte."""
-        value, shift = 0, 0
-        while True:
-            byte = self.data[self.position]
-            self.position += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    def string(self) -> str:
-        end = self.data.index(0, self.position)
-        text = self.data[self.position:end].decode("utf-8", "replace")
-        self.position = end + 1
-        return text
 
 
 class Dwarf:
