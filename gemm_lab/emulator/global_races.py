@@ -24,29 +24,13 @@ import numpy as np
 
 from gemm_lab.counts import WARP
 from gemm_lab.emulator.memory import Access, Region
+from gemm_lab.emulator.record import Record
 from gemm_lab.emulator.reports import Findings, element_of, finding
 from gemm_lab.emulator.requests import Reach
 from gemm_lab.emulator.threads import Launch, Threads, coordinates
 
 MAX_ASIDE = 256    # reads put aside before they are entered
 NEVER = np.iinfo(np.int64).max
-
-
-class Record:
-    """Who touched each place last: the thread, numbered through the launch, when, and by which access."""
-
-    def __init__(self, places: int, dtype: type):
-        self.thread = np.full(places, -1, dtype)
-        self.time = np.zeros(places, np.int32)
-        self.access = np.zeros(places, np.int32)
-
-    def set(self, where: np.ndarray, thread: np.ndarray, time: int, access: Access) -> None:
-        self.thread[where], self.time[where], self.access[where] = thread, time, access.number
-
-    def move(self, where: np.ndarray, source: Record) -> None:
-        """Take over another record's entries."""
-        for name in ("thread", "time", "access"):
-            getattr(self, name)[where] = getattr(source, name)[where]
 
 
 @dataclass

@@ -21,7 +21,6 @@ from gemm_lab.machine_loads import WIDEST, MachineAccess
 GLOBAL_SHIFT, SHARED_SHIFT, LOCAL_SHIFT = 44, 20, 24    # log2 of the distance between regions of a space
 SHARED_TAG, LOCAL_TAG = 1 << 56, 1 << 57                # added to a shared or local address when it becomes generic
 SHARED_FILL = 0x7FC0DEAD                                # uninitialised shared memory: a NaN that is easy to recognise
-MAX_ALIGN = 256
 
 
 @dataclass

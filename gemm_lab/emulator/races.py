@@ -19,6 +19,7 @@ import numpy as np
 from gemm_lab.counts import WARP
 from gemm_lab.emulator.departures import Departures
 from gemm_lab.emulator.memory import Access, Region, Shared
+from gemm_lab.emulator.record import Record
 from gemm_lab.emulator.reports import Findings, because, cxx_name, finding, unwritten_shared
 from gemm_lab.emulator.requests import Reach
 from gemm_lab.emulator.threads import Group, Threads
@@ -26,23 +27,16 @@ from gemm_lab.emulator.threads import Group, Threads
 MAX_ASIDE = 256    # reads put aside before they are entered
 
 
-class Record:
-    """Who touched each place last: the thread, in which epoch, at which of its warp-level times, by which access."""
+class EpochRecord(Record):
+    """Also in which epoch; times are those of the warp."""
 
     def __init__(self, places: int):
-        self.thread = np.full(places, -1, np.int32)
+        super().__init__(places)
         self.epoch = np.full(places, -1, np.int32)
-        self.time = np.zeros(places, np.int32)
-        self.access = np.zeros(places, np.int32)
 
-    def set(self, where, by: Present) -> None:
-        self.thread[where], self.epoch[where], self.time[where] = by.thread, by.epoch, by.time
-        self.access[where] = by.access.number
-
-    def move(self, where, source: Record) -> None:
-        """Take over another record's entries."""
-        for name in ("thread", "epoch", "time", "access"):
-            getattr(self, name)[where] = getattr(source, name)[where]
+    def enter(self, where, by: Present) -> None:
+        self.set(where, by.thread, by.time, by.access)
+        self.epoch[where] = by.epoch
 
 
 @dataclass
@@ -70,7 +64,7 @@ class Races:
             lambda a: a.action == "atomic", lambda a: a.cas, lambda a: a.feeds_cas))
         places = max(threads.blocks * shared.stride // self.granule, 1)
         self.written, self.all_written = np.zeros(places, bool), False
-        self.writer, self.reader, self.other_reader = Record(places), Record(places), Record(places)
+        self.writer, self.reader, self.other_reader = (EpochRecord(places) for _ in range(3))
         self.epoch = np.zeros(threads.blocks, np.int32)
         self.write_epoch = np.full(threads.blocks, -1, np.int32)    # the last one with a write
         self.time = np.ones(threads.n, np.int32)              # of each thread: counts its warp-level syncs
@@ -104,7 +98,7 @@ class Races:
         self.known[members] = together[np.cumsum(new_warp) - 1]
         self.time[members] += 1
 
-    def unordered(self, record: Record, where, by: Present) -> np.ndarray:
+    def unordered(self, record: EpochRecord, where, by: Present) -> np.ndarray:
         """Where the recorded access is of another thread, and nothing orders it before the present one."""
         earlier = record.thread[where]
         conflict = (earlier != by.thread) & (record.epoch[where] == by.epoch)
@@ -160,7 +154,7 @@ class Races:
             if by.access.cas:
                 conflict &= ~self.feeds_cas[record.access[where]]
             self._report(by, record, where, conflict)
-        self.writer.set(where, by)
+        self.writer.enter(where, by)
         self.write_epoch[self.threads.block[by.thread]] = by.epoch
 
     def _present(self, group: Group, access: Access, region: Region) -> Present:
@@ -183,12 +177,12 @@ class Races:
         before = self.reader.thread[where]
         from_other_warp = self.threads.warp[before] != self.threads.warp[by.thread]
         self.other_reader.move(where[(self.reader.epoch[where] == by.epoch) & from_other_warp], self.reader)
-        self.reader.set(where, by)
+        self.reader.enter(where, by)
         # Several threads read one place at once: the last one is remembered, and a second one, best of another warp.
         lost = np.flatnonzero(self.reader.thread[where] != by.thread)
         same_warp = self.threads.warp[self.reader.thread[where[lost]]] == self.threads.warp[by.thread[lost]]
         for chosen in (lost[same_warp], lost[~same_warp]):
-            self.other_reader.set(where[chosen], by.some(chosen))
+            self.other_reader.enter(where[chosen], by.some(chosen))
 
     def _written_twice(self, by: Present, where: np.ndarray, values) -> None:
         """Several threads of this very access write different values to one place."""
@@ -212,7 +206,7 @@ class Races:
             self.findings.add(unwritten_shared(by.access.line, who, place, self.departures,
                                                int(self.threads.block[by.thread[i]])))
 
-    def _report(self, by: Present, record: Record, where: np.ndarray, conflict: np.ndarray) -> None:
+    def _report(self, by: Present, record: EpochRecord, where: np.ndarray, conflict: np.ndarray) -> None:
         if not conflict.any():
             return
         numbers = record.access[where]
