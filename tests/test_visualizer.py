@@ -6,11 +6,9 @@ against A*B.
 
 from __future__ import annotations
 
-import builtins
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,6 +20,7 @@ from gemm_lab.emulator.tracing.trace import BARRIER, FMA, KINDS, LOADS
 from gemm_lab.widgets.watch import bundle, frame, page, words
 from gemm_lab.widgets.watch.scene import play
 from gemm_lab.widgets.watch.setup import LARGEST, PRESETS, Setup, barrier_lines
+from tests.helpers import hide_package
 
 HERE = Path(__file__).parent
 STRIPS = gl.RegisterTiling1D(8, 4, 4, 4)
@@ -343,14 +342,7 @@ def test_the_widget_answers_requests():
 
 
 def test_without_anywidget_there_is_a_picture(monkeypatch, tmp_path):
-    real = builtins.__import__
-
-    def no_anywidget(name, *args, **kwargs):
-        if name.startswith("anywidget"):
-            raise ModuleNotFoundError("No module named 'anywidget'", name="anywidget")
-        return real(name, *args, **kwargs)
-    monkeypatch.delitem(sys.modules, "gemm_lab.widgets.watch.widget", raising=False)
-    monkeypatch.setattr(builtins, "__import__", no_anywidget)
+    hide_package(monkeypatch, "anywidget", "gemm_lab.widgets.watch.widget")
     still = gl.visualize()
     assert "pip install anywidget" in repr(still) and still._repr_svg_().startswith("<svg")
     assert still.to_html(tmp_path / "page.html").stat().st_size > 50_000 and still.run.completed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 import threading
 import time
@@ -18,6 +17,7 @@ from gemm_lab.kernels import Naive
 from gemm_lab.widgets import tile_facts
 from gemm_lab.widgets.explorer import CHOICES, TileExplorer
 from gemm_lab.widgets.tile_facts import PENDING, TileTable, quick_facts
+from tests.helpers import hide_package
 
 
 def rows(explorer):
@@ -194,14 +194,7 @@ def test_a_parameter_without_a_default_is_refused():
 
 
 def test_without_ipywidgets_a_table_says_what_still_works(monkeypatch):
-    real = builtins.__import__
-
-    def no_ipywidgets(name, *args, **kwargs):
-        if name.startswith("ipywidgets"):
-            raise ModuleNotFoundError("No module named 'ipywidgets'", name="ipywidgets")
-        return real(name, *args, **kwargs)
-    monkeypatch.delitem(sys.modules, "gemm_lab.widgets.explorer", raising=False)
-    monkeypatch.setattr(builtins, "__import__", no_ipywidgets)
+    hide_package(monkeypatch, "ipywidgets", "gemm_lab.widgets.explorer")
     table = gl.explore_tiles(gl.SharedTiling, 1024, 1024, 1024)
     assert isinstance(table, TileTable)
     assert "pip install ipywidgets" in repr(table) and "gl.occupancy(kernel, gpu) still work" in table._repr_html_()
