@@ -118,7 +118,6 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
     check_budgets(budgets or {})
     problems = [Problem(*shape, *scalars) for n, shape in enumerate(shapes) for scalars in SCALARS[n % 2]]
     twice = set(looked_at_twice(shapes))
-    failures: dict[tuple, Failure] = {}
     by_beta: dict[float, Run] = {}    # the last run for each beta; budgets do without the FMAs that beta*C adds
     try:
         compile_ptx(kernel.source, kernel.entry)    # a mistyped entry is no defect of the kernel: ValueError
@@ -131,13 +130,13 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
             by_beta[problem.beta] = run
             if any(f.kind == "endless-loop" for f in run.findings):
                 break    # each further one may take as long
-        failures = {n: failure for n, failure in enumerate(_each_once(_failures(runs)))}
+        failures = list(_each_once(_failures(runs)))
         if budgets and by_beta[0.0].completed:
-            failures |= {("over-budget", name): f for name, f in _over_budget(kernel, by_beta[0.0], budgets)}
+            failures += _over_budget(kernel, by_beta[0.0], budgets)
     except CompileError as error:
         lines = tuple(d.line for d in error.diagnostics if d.line and d.severity == "error")
-        failures["compile-error"] = Failure("compile-error", str(error), lines=lines)
-    return Verdict(kernel.label, tuple(failures.values()), tuple(problems), kernel.source)
+        failures = [Failure("compile-error", str(error), lines=lines)]
+    return Verdict(kernel.label, tuple(failures), tuple(problems), kernel.source)
 
 
 def checked_shapes(shapes) -> list[tuple[int, int, int]]:
@@ -278,4 +277,4 @@ def _over_budget(kernel: GemmKernel, run: Run, budgets: Mapping[str, float]):
     for name, limit in budgets.items():
         used = getattr(kernel.compile() if name in RESOURCES else run.counts, name)
         if used is not None and used > limit:
-            yield name, Failure("over-budget", f"{name} is {used:,.6g}; the budget is {limit:,.6g}")
+            yield Failure("over-budget", f"{name} is {used:,.6g}; the budget is {limit:,.6g}")
