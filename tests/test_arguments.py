@@ -39,6 +39,7 @@ OF_SIZES = {
     "explore_tiles": lambda M, N, K: gl.explore_tiles(gl.SharedTiling, M, N, K),
     "visualize": lambda M, N, K: gl.visualize(gl.SharedTiling(TILE=8), M, N, K),
     "visualize_compare": lambda M, N, K: gl.visualize_compare(KERNEL, gl.SharedTiling(TILE=8), M=M, N=N, K=K),
+    "best": gl.best,
     "gemm_flops": gl.gemm_flops,
     "matrix_bytes": gl.matrix_bytes,
 }
