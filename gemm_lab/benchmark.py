@@ -47,7 +47,7 @@ def benchmark(kernels, sizes: Size | Iterable[Size] = SIZES, *, seconds: float =
     Raises ValueError for bad arguments and for a kernel whose values are wrong (its label, the size and the error),
     CompileError, NoGpu without a GPU (recorded results need none: gl.recorded("H200")), GpuError where a kernel fails.
     """
-    kernels, sizes = _checked_kernels(kernels), _checked_sizes(sizes)
+    kernels, sizes = _checked_kernels(kernels), several_sizes(sizes)
     if not isinstance(seconds, int | float) or not 0 < seconds <= 60:
         raise ValueError(f"seconds is {seconds!r}; it must be a number above 0 and at most 60")
     for kernel in kernels:
@@ -99,7 +99,8 @@ def _checked_kernels(kernels) -> list[GemmKernel]:
     return several
 
 
-def _checked_sizes(sizes) -> list[tuple[int, int, int]]:
+def several_sizes(sizes) -> list[tuple[int, int, int]]:
+    """One size or several, each N or (M, N, K), as a list without repetitions; ValueError if there is none."""
     single = not isinstance(sizes, Iterable) or isinstance(sizes, str)
     several = list(dict.fromkeys(triple(size) for size in ([sizes] if single else sizes)))
     if not several:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -20,11 +19,11 @@ from pathlib import Path
 
 from gemm_lab import gpu
 from gemm_lab.arguments import checked_kernel_class
-from gemm_lab.benchmark import benchmark
+from gemm_lab.benchmark import benchmark, several_sizes
 from gemm_lab.kernels import CourseKernel, RegisterTiling1D, SharedTiling
 from gemm_lab.ladder import PipelinedTiling1D, Pipelining, RegisterTiling2D, Reordering, SlicedK, SplitK, WarpTiling
 from gemm_lab.occupancy import occupancy_of
-from gemm_lab.records import CUBLAS, Measurements, Size, joined, load, record_name, recorded, triple
+from gemm_lab.records import CUBLAS, Measurements, Size, joined, load, record_name, recorded
 
 SECONDS = 0.05    # how long each kernel is timed at each size
 GROUP = 6         # kernels that are timed together with cuBLAS
@@ -74,14 +73,15 @@ def tune(kernel_class: type[CourseKernel], sizes: Size | Iterable[Size] = 1024, 
 
     ValueError for a class without a space of tiles in `SPACES`; NoGpu without a GPU where nothing was recorded.
     """
-    sizes = [triple(s) for s in ([sizes] if isinstance(sizes, int | tuple) else sizes)]
+    sizes = several_sizes(sizes)
     record = load(path) if path and Path(path).is_file() else None
     if not gpu.available():
         return Tuning(_replayed(kernel_class, sizes, record))
     chosen, left_out = pruned(space(kernel_class), gpu.device())
     chosen = sorted(chosen, key=_words_per_fma)[:most]
+    from tqdm import tqdm
     work = [(size, group) for size in sizes for group in _missing(chosen, size, record)]
-    for size, group in _with_bar(work, progress):
+    for size, group in tqdm(work, unit="group", leave=False, desc="tuning", disable=not progress):
         part = benchmark(group, [size], seconds=seconds, progress=False)
         record = joined([part, record]) if record else part    # of a row that occurs twice, the new one counts
         if path:
@@ -146,12 +146,6 @@ def _replayed(kernel_class, sizes: list[tuple], record: Measurements | None) -> 
 def _shipped() -> list[str]:
     from gemm_lab.records import shipped_devices
     return shipped_devices("tuning")
-
-
-def _with_bar(work: list, progress: bool) -> Iterator:
-    from tqdm import tqdm
-    with tqdm(work, unit="group", leave=False, desc="tuning") if progress else nullcontext(work) as steps:
-        yield from steps
 
 
 # --- the command `gemm-lab tune`
