@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -187,7 +188,7 @@ def test_a_file_without_a_kernel_says_so(text, how, source, capsys):
 
 
 @pytest.mark.parametrize("name, says", [("bogus", "GEMM_LAB_EMULATOR is 'bogus'"),
-                                        ("", "numpy back end"),
+                                        ("", "llvm back end" if find_spec("llvmlite") else "numpy back end"),
                                         ("numpy", "numpy back end")])
 def test_status_knows_the_back_ends(name, says, monkeypatch, capsys):
     monkeypatch.setenv("GEMM_LAB_EMULATOR", name)

@@ -303,12 +303,12 @@ def test_step_limits(limit):
 
 # ---- who executes ---------------------------------------------------------------------------------------------------
 
-def test_numpy_is_the_default_and_llvm_needs_llvmlite(monkeypatch):
+def test_without_llvmlite_numpy_is_used_silently(monkeypatch):
     monkeypatch.setenv("GEMM_LAB_EMULATOR", "")
-    assert back_end() == "numpy"
-    monkeypatch.setenv("GEMM_LAB_EMULATOR", "llvm")
     assert back_end() == "llvm"
     monkeypatch.setitem(sys.modules, "gemm_lab.emulator.llvm", None)
+    assert back_end() == "numpy"
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", "llvm")
     with pytest.raises(ValueError, match="llvmlite 0.50 or newer is not installed"):
         back_end()
 

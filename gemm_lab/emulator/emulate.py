@@ -144,18 +144,20 @@ def make_recorder(launch: Launch, block, source: str, entry: str, declared, shar
 
 
 def back_end() -> str:
-    """What the environment variable GEMM_LAB_EMULATOR says, else "numpy"."""
-    name = os.environ.get("GEMM_LAB_EMULATOR", "") or "numpy"
-    if name not in ("numpy", "llvm"):
+    """"llvm" where llvmlite is installed, else "numpy"; or what the environment variable GEMM_LAB_EMULATOR says."""
+    name = os.environ.get("GEMM_LAB_EMULATOR", "")
+    if name not in ("", "numpy", "llvm"):
         raise ValueError(f"GEMM_LAB_EMULATOR is {name!r}; it must be 'numpy' or 'llvm'")
     if name == "numpy":
         return name
     try:
         import gemm_lab.emulator.llvm  # noqa: F401
     except ImportError as missing:
-        raise ValueError("GEMM_LAB_EMULATOR is 'llvm', but llvmlite 0.50 or newer is not installed; install it, "
-                         "or use 'numpy'") from missing
-    return name
+        if name == "llvm":
+            raise ValueError("GEMM_LAB_EMULATOR is 'llvm', but llvmlite 0.50 or newer is not installed; install it, "
+                             "or use 'numpy'") from missing
+        return "numpy"
+    return "llvm"
 
 
 def run_on_llvm(execution: Execution) -> Run:
