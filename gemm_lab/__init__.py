@@ -26,7 +26,7 @@ _NAMES = {
     "gpu": "NoGpu",
     "status": "status",
     "benchmark": "benchmark",
-    "records": "Measurements recorded recorded_counters recorded_law",
+    "records": "Measurements recorded recorded_counters recorded_goals recorded_law recorded_stalls",
     "side_by_side": "compare_counters",
     "hardware": "gpus Gpu",
     "occupancy": "occupancy Occupancy",
@@ -36,7 +36,7 @@ _NAMES = {
     "source_views": "show_source show_diff",
     "machine_code": "show_sass",
     "guesses": "guess plot_guesses Guess",
-    "plots": "plot_reads plot_roofline plot_tflops plot_law plot_hierarchy",
+    "plots": "plot_reads plot_roofline plot_tflops plot_law plot_stalls plot_hierarchy",
     "widgets": "explore_tiles visualize visualize_compare",
     "exercises": "Sheet",
 }

@@ -15,10 +15,13 @@ SHARED = "#E69F00"       # orange: shared memory
 REGISTERS = "#009E73"    # green: registers
 ARITHMETIC = "#CC79A7"   # purple: FMAs, and the peak they set
 CUBLAS = "#7F7F7F"
+PIPELINED = "#56B4E9"    # sky blue: kernels that multiply while they copy, from 06 on
 LOCAL = "#D55E00"        # vermilion: local memory, where registers spill to; a warning
 
 # What a kernel's label begins with -> the colour of its family and the markers of its members.
-FAMILIES = {"Naive": (GLOBAL, "osp8Hh"), "SharedTiling": (SHARED, "^v<>PX"), "RegisterTiling": (REGISTERS, "DdXPhs"),
+FAMILIES = {"Naive": (GLOBAL, "osp8Hh"), "SharedTiling": (SHARED, "^v<>PX"),
+            **dict.fromkeys(("RegisterTiling", "PipelinedTiling1D", "WarpTiling"), (REGISTERS, "DdXPhH")),
+            **dict.fromkeys(("Pipelining", "Reordering", "SlicedK", "SplitK", "gl.best"), (PIPELINED, "os^v<>8p")),
             "cuBLAS": (CUBLAS, "*"), "": (LOCAL, "PX*<>8")}
 LINES = ("-", "--", "-.", ":")
 

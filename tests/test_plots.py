@@ -113,6 +113,26 @@ def test_no_two_kernels_of_a_figure_look_alike():
     assert len({(s.color, s.line) for s in looks.values()}) == len(labels)
     assert len({s.marker for s in looks.values()}) == len(labels)      # told apart without any colour
     assert (looks[NAIVE.label].color, looks["cuBLAS"].color) == (palette.GLOBAL, palette.CUBLAS)
+    ladder = palette.styles(gl.recorded("H200", "ladder").kernels)
+    assert len({s.marker for s in ladder.values()}) == len(ladder)
+
+
+# ---- stalls
+
+def test_a_bar_of_stalls_ends_at_the_sum_of_its_reasons():
+    """By hand from the record: 1.15 + 2.26 + 0.20 + 0.49 + 0.20 + 0.77 for the 2D kernel."""
+    figure = gl.plot_stalls([gl.RegisterTiling2D(), "WarpTiling(BM=128, BN=128, BK=8, TM=8, TN=8)"]).figure
+    first = [bars[0] for bars in figure.axes[0].containers]
+    assert len(first) == 6 and first[-1].get_x() + first[-1].get_width() == pytest.approx(5.07)
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()][1].startswith("WarpTiling")
+    assert len({(bars[0].get_facecolor(), bars[0].get_hatch()) for bars in figure.axes[0].containers}) == 6
+
+
+def test_stalls_of_a_kernel_that_was_not_recorded():
+    with pytest.raises(ValueError, match="Naive.* is not in this record; it has RegisterTiling1D"):
+        gl.plot_stalls([gl.Naive()])
+    with pytest.raises(ValueError, match="kernel is an int; it must be a kernel"):
+        gl.plot_stalls(7)
 
 
 # ---- reads
@@ -333,8 +353,8 @@ def test_optional_libraries_are_imported_in_one_package_only(library, home):
     assert importing and {path.parts[0] for path in importing} == {home}
 
 
-@pytest.mark.parametrize("name", ["plot_reads", "plot_roofline", "plot_tflops", "plot_law", "plot_hierarchy",
-                                  "plot_guesses()"])
+@pytest.mark.parametrize("name", ["plot_reads", "plot_roofline", "plot_tflops", "plot_law", "plot_stalls",
+                                  "plot_hierarchy", "plot_guesses()"])
 def test_without_matplotlib_a_sentence_says_what_to_install_and_what_works(name):
     code = ("import sys; sys.modules['matplotlib'] = None; import gemm_lab as gl\n"
             "gl.occupancy, gl.annotate, gl.check, gl.roofline, gl.recorded('H200')._repr_html_()\n"

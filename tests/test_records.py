@@ -186,6 +186,35 @@ def folder(monkeypatch, tmp_path):
     return tmp_path
 
 
+def test_the_law_of_the_ladder_by_hand():
+    """813.5 million wavefronts x 32 lanes / 4096^3 FMAs = 0.379; 16.73 / 0.379 = 44.1 TFLOPS."""
+    row = recorded_law("H200", "ladder")[gl.RegisterTiling2D()]
+    assert (row.w, row.cap_tflops) == (pytest.approx(0.379, abs=0.001), pytest.approx(44.1, abs=0.1))
+    with pytest.raises(ValueError, match="no law of 'bench'; there is one of 'law' and 'ladder'"):
+        recorded_law("H200", "bench")
+
+
+def test_stalls_are_read_from_the_counters():
+    stalls = gl.recorded_stalls("H200")
+    counters = {row.kernel: row.counters for row in recorded_counters("H200", "laddercounters")}
+    assert [row.kernel for row in stalls] == list(counters)
+    for row in stalls:
+        assert counters[row.kernel]["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"] == row.barrier
+        assert 1 < row.instructions_per_fma < 2.1 and 12 < row.active_warps < 75
+    assert "long scoreboard" in repr(stalls) and stalls.select(gl.WarpTiling()).rows == (stalls[gl.WarpTiling()],)
+
+
+def test_goals_by_hand():
+    """cuBLAS 2692.13 us over 2626.27 us in run 1; 2 * 4096^3 FLOP in 2626.27 us are 52.33 TFLOPS."""
+    goals = gl.recorded_goals("H200")
+    row = goals[4096]
+    assert row.ratio == min(row.ratios) == pytest.approx(2692.13 / 2626.27, abs=0.001)
+    assert row.tflops == pytest.approx(52.33, abs=0.01)
+    assert len(goals.rows) == 17 and all(len(r.ratios) == 2 for r in goals) and "4096x256x4096" in repr(goals)
+    with pytest.raises(ValueError, match="777 was not measured; sizes: 512, 1024"):
+        goals[777]
+
+
 def test_shipped_records_are_found_by_any_spelling(folder):
     with pytest.raises(ValueError, match="no record 'bench' of 'H200' ships; there are records of no device"):
         recorded("H200")

@@ -18,6 +18,8 @@ from gemm_lab.plots.law import plot_law
 from gemm_lab.plots.picture import Picture
 from gemm_lab.plots.reads import plot_reads
 from gemm_lab.plots.roofline import plot_roofline
+from gemm_lab.plots.stalls import plot_stalls
 from gemm_lab.plots.tflops import plot_tflops
 
-__all__ = ["Picture", "plot_guesses", "plot_hierarchy", "plot_law", "plot_reads", "plot_roofline", "plot_tflops"]
+__all__ = ["Picture", "plot_guesses", "plot_hierarchy", "plot_law", "plot_reads", "plot_roofline", "plot_stalls",
+           "plot_tflops"]

@@ -128,7 +128,7 @@ def _key(ax, found: list[Point], looks) -> None:
     rows = [("", "w", "of cap", "kernel")]
     rows += [(n, f"{p.w:.2f}", f"{100 * p.share:.0f} %", p.label) for n, p in enumerate(found, 1)]
     for row, cells in enumerate(rows):
-        for x, side, cell in zip((0.04, 0.17, 0.27, 0.29), ("right", "right", "right", "left"), cells):
+        for x, side, cell in zip((0.04, 0.17, 0.3, 0.32), ("right", "right", "right", "left"), cells):
             ax.text(x, row, str(cell), fontsize=8, va="center", ha=side, weight="normal" if row else "bold")
     for row, p in enumerate(found, 1):
         ax.plot(0.075, row, marker=looks[p.label].marker, color=looks[p.label].color, markersize=5.5)

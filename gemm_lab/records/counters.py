@@ -11,10 +11,11 @@ from gemm_lab.counts import WARP
 from gemm_lab.records import files
 from gemm_lab.records.files import source_hash
 from gemm_lab.records.timings import Size, label_of, recorded, size_text, triple
-from gemm_lab.tables import html_table
+from gemm_lab.tables import Table
 
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts.sum"
+COUNTERS_OF = {"law": "wavefronts", "ladder": "laddercounters"}    # a record of times -> that of the counters
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class LawRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Law:
+class Law(Table):
     """The one law against measurements: rows of (kernel, size, w, cap, measured). Shows itself as a table."""
 
     rows: tuple[LawRow, ...]
@@ -139,21 +140,17 @@ class Law:
     def caption(self) -> str:
         return f"w by ncu, cap and measured speed on one {self.device}, {self.date}"
 
-    def __repr__(self) -> str:
-        rows = [self.HEAD, *self.table()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(self.HEAD))]
-        lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
-        return "\n".join([self.caption, *lines])
 
-    def _repr_html_(self) -> str:
-        return html_table(self.HEAD, self.table(), self.caption)
+def recorded_law(device: str = "H200", experiment: str = "law") -> Law:
+    """Every kernel of a record: w by ncu, the cap that follows (`Gpu.lsu_tflops_cap`), measured TFLOPS.
 
-
-def recorded_law(device: str = "H200") -> Law:
-    """Every kernel of the "law" record: w by ncu, the cap that follows (`Gpu.lsu_tflops_cap`), measured TFLOPS."""
+    experiment   "law", variants of kernels 01 to 03, or "ladder", the kernels from 03 to 09; ValueError for others
+    """
     from gemm_lab.hardware import gpus
-    times = recorded(device, "law")
+    if experiment not in COUNTERS_OF:
+        raise ValueError(f"there is no law of {experiment!r}; there is one of {' and '.join(map(repr, COUNTERS_OF))}")
+    times = recorded(device, experiment)
     gpu = gpus[times.device]
     rows = (LawRow(c.kernel, *c.size, w, gpu.lsu_tflops_cap(w), times.tflops(c.kernel, *c.size))
-            for c in recorded_counters(device, "wavefronts") if (w := c.wavefronts_per_warp_fma))
+            for c in recorded_counters(device, COUNTERS_OF[experiment]) if (w := c.wavefronts_per_warp_fma))
     return Law(tuple(rows), times.device, times.date)
