@@ -33,7 +33,7 @@ from math import prod
 
 import numpy as np
 
-from gemm_lab.emulator.ptx import SIZES, Kernel, Register
+from gemm_lab.emulator.ptx import SIZES, Kernel, Register, Symbol, registers
 
 WORD, WIDEST = 4, 16
 WIDTHS = (16, 8, 4, 2, 1)
@@ -100,20 +100,47 @@ def machine_accesses(kernel: Kernel, machine_code: dict[int, Counter[str]]) -> d
 
     `kernel` is `emulator.reader.parse` of the PTX, `machine_code` says which accesses the cubin of the same source has
     in each line (`compiler.shared_accesses`).
-    Accesses of less than a word keep their width. None where the machine code's widths cannot be explained.
+    Loads of less than a word keep their width. None where the machine code's widths cannot be explained.
     """
     found: dict[int, MachineAccess | None] = {}
     for action, mnemonic in (("ld", "LDS"), ("st", "STS")):
         machine = {line: _words_by_width(counts, mnemonic) for line, counts in machine_code.items()}
-        for families in _together(_families(kernel, action)):
+        families = _families(kernel, action)
+        if action == "ld":    # these are never merged, and ptxas may book them under any line
+            small = [family for family in families if family[0].bytes < WORD]
+            families = [family for family in families if family not in small]
+            found |= {site.index: MachineAccess(site.bytes, True) for family in small for site in family}
+            machine = {line: Counter({width: n for width, n in words.items() if width >= WORD})
+                       for line, words in machine.items()}
+        originals, copies = _originals(families, kernel)
+        for families in _together(originals):
             lines = {site.line for family in families for site in family}
             found |= _solve(families, sum((machine.get(line, Counter()) for line in lines), Counter()))
+        found |= {copy: found[original] for copy, original in copies.items()}
     return found
+
+
+def _originals(families: list[list[Site]], kernel: Kernel) -> tuple[list[list[Site]], dict[int, int]]:
+    """(families that the machine code holds, index of another instruction -> that of the same one in them).
+
+    A function that is called several times is there once, and the emulator's reader repeats it for every call.
+    """
+    seen: dict[tuple, list[Site]] = {}
+    copies: dict[int, int] = {}
+    for family in families:
+        instructions = [kernel.instructions[site.index] for site in family]
+        scopes = [int(r.name.partition("@")[2] or 0) for i in instructions for r in registers(i.operands)]
+        function = kernel.functions.get(max(scopes, default=0), kernel.name)
+        once = () if function == kernel.name else (function, *(i.text for i in instructions))
+        original = seen.setdefault(once or (family[0].index,), family)
+        if original is not family:
+            copies |= {site.index: first.index for site, first in zip(family, original, strict=True)}
+    return list(seen.values()), copies
 
 
 def _families(kernel: Kernel, action: str) -> list[list[Site]]:
     """The shared accesses by address register; where that changes its value, also by basic block."""
-    starts, written = set(kernel.labels.values()), Counter()
+    starts, written, places = set(kernel.labels.values()), Counter(), _places(kernel)
     for i in kernel.instructions:
         written.update(operand for operand in i.operands[:1] if isinstance(operand, Register))
     block, families = 0, defaultdict(list)
@@ -122,11 +149,24 @@ def _families(kernel: Kernel, action: str) -> list[list[Site]]:
         if i.opcode[0] == action and "shared" in i.opcode:
             address = i.operands[1 if action == "ld" else 0]
             vector = next((int(part[1:]) for part in i.opcode if re.fullmatch(r"v\d", part)), 1)
-            site = Site(index, block, i.line, address.offset, SIZES[i.opcode[-1]] * vector)
-            where = block if action == "st" or written[address.base] > 1 else None
-            families[address.base, where, i.guard, site.bytes >= WORD].append(site)
+            base, offset = address.base, address.offset
+            if isinstance(base, Symbol):    # ptxas places the variables, so it knows which are neighbours
+                base, offset = None, offset + base.offset + places.get(base.name, 0)
+            site = Site(index, block, i.line, offset, SIZES[i.opcode[-1]] * vector)
+            where = block if action == "st" or written[base] > 1 else None
+            families[base, where, i.guard, site.bytes >= WORD].append(site)
         block += i.opcode[0] in ("bra", "bar", "barrier", "ret", "exit")
     return list(families.values())
+
+
+def _places(kernel: Kernel) -> dict[str, int]:
+    """Where the kernel's shared variables lie if they follow each other in their order."""
+    places, end = {}, 0
+    for variable in kernel.variables.values():
+        if variable.space == "shared":
+            places[variable.name] = -(-end // variable.align) * variable.align
+            end = places[variable.name] + variable.size
+    return places
 
 
 def _together(families: list[list[Site]]) -> Iterator[list[list[Site]]]:
@@ -221,10 +261,11 @@ def _slots(family: list[Site], way: Way) -> list[list[Site]]:
 
 def _first_chunk(sites: list[Site], way: Way) -> tuple[int, int]:
     """(first byte, width) of the widest chunk that begins with these sites."""
-    for width in (w for w in WIDTHS if sites[0].bytes < w <= way.limit and sites[0].bytes >= WORD):
+    unit = min(sites[0].bytes, WORD)
+    for width in (w for w in WIDTHS if sites[0].bytes < w <= (way.limit if unit == WORD else WORD)):
         start = sites[0].offset // width * width
-        words = {at for s in sites if s.offset < start + width for at in range(s.offset, s.offset + s.bytes, WORD)}
-        missing = width // WORD - len(words)
+        words = {at for s in sites if s.offset < start + width for at in range(s.offset, s.offset + s.bytes, unit)}
+        missing = width // unit - len(words)
         if missing == 0 or way.spare and missing == 1 and width == WIDEST:
             return start, width
     return sites[0].offset, sites[0].bytes

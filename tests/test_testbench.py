@@ -42,7 +42,6 @@ SPLIT = "ptxas unrolls a loop further, and lanes that go round a different numbe
 PREDICATED = "the PTX computes a product for all lanes and selects; ptxas computes it where it is selected"
 LDGSTS = "how asynchronous copies arrive in shared memory is not modelled"
 CAS = "adding a float in shared memory is a loop of machine code: it goes round until no other lane interferes"
-UNKNOWN = "ptxas merged accesses in a way that could not be told; Run.ptx_lines says so"
 DIFFERENT = {
     "data_dependent": {"fma": PREDICATED},
     "split_k_shared": {"global_load_requests": SPLIT, "global_load_sectors": SPLIT},
@@ -51,10 +50,7 @@ DIFFERENT = {
     "corpus/split_k_shared_atomics": {"shared_load_requests": CAS, "shared_load_wavefronts": CAS},
     "corpus/tiled_cp_async_ptx": {"shared_store_wavefronts": LDGSTS},
     "corpus/tiled_cp_async_three_stages": {"shared_store_wavefronts": LDGSTS},
-    "corpus/tiled_device_functions": {"shared_load_requests": UNKNOWN, "shared_load_wavefronts": UNKNOWN},
     "corpus/tiled_pipeline_async": {"shared_store_wavefronts": LDGSTS},
-    "corpus/tiled_shared_struct": {f"shared_{action}_{count}": UNKNOWN for action in ("load", "store")
-                                   for count in ("requests", "wavefronts")},
 }
 
 
