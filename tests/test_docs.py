@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
 import gemm_lab as gl
@@ -50,6 +51,41 @@ def test_the_command_lines_of_gemm_lab_are_valid():
         words = line.split()
         whole = {"check": ["check", "file.cu"], "grade": ["grade", "folder", "--out", "out"]}
         build_parser().parse_args(words if len(words) > 1 else whole.get(words[0], words))
+
+
+def table_after(heading: str) -> list[list[str]]:
+    """The cells of the first table after some words of the README, without its heading."""
+    lines = iter(README[README.index(heading):].splitlines())
+    rows = [next(line for line in lines if line.startswith("|"))]
+    while (line := next(lines)).startswith("|"):
+        rows.append(line)
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in (rows[0], *rows[2:])]
+
+
+def test_the_table_of_goals_is_the_record():
+    goals = gl.recorded_goals("H200")
+    table = table_after("`gl.best(M, N, K)`")[1:]
+    rows = {tuple(map(int, (size.split(" × ") * 3)[:3])): cells for size, *cells in table}
+    assert rows.keys() == {goal.size for goal in goals}
+    for goal in goals:
+        ratios = [f"{ratio:.3f}" for ratio in goal.ratios]
+        assert rows[goal.size] == [f"{goal.cublas_tflops:.1f}", f"{goal.tflops:.1f}", *ratios]
+    squares = [goals[n] for n in (512, 1024, 2048, 3072, 4096, 6144, 8192)]
+    means = [f"{np.exp(np.mean(np.log([goal.ratios[run] for goal in squares]))):.3f}" for run in (0, 1)]
+    assert f"is {means[0]} and {means[1]}." in README
+    ladder = gl.recorded("H200", "ladder").row(gl.PipelinedTiling1D(), 4096)
+    assert f"reaches {ladder.tflops:.1f} TFLOPS at 4096,\n{ladder.percent_of_cublas:.1f} % of cuBLAS" in README
+    clocks = {mhz for goal in goals if goal.size[0] not in (6144, 8192) for mhz in goal.mhz}
+    assert clocks == {1980.0} and goals.driver in README and goals.date in README
+
+
+def test_the_table_of_peers_is_the_record():
+    (_, *sizes), (_, *mentor), (name, *tflops), (_, *ratios) = table_after("Two public projects")
+    peers = gl.recorded("H200", "peers")
+    assert mentor[3] == f"{peers.tflops('SGEMM_CUDA kernel 10, warp tiling', 4096):.1f}"
+    rows = [peers.row(name.split(",")[0], int(n)) for n in sizes]
+    assert tflops == [f"{row.tflops:.1f}" for row in rows]
+    assert ratios == [f"{row.percent_of_cublas / 100:.2f}" for row in rows]
 
 
 NAMED = set(re.findall(r"`([\w./-]*[./][\w./-]*)`", README)) - {".venv", ".cu", "my_01_naive.ipynb"}

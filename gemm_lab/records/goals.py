@@ -8,8 +8,10 @@ from math import prod
 from typing import ClassVar
 
 from gemm_lab.records import files
-from gemm_lab.records.timings import Size, size_text, triple
+from gemm_lab.records.timings import CUBLAS, Measurements, Row, Size, size_text, triple
 from gemm_lab.tables import Table
+
+BEST = "gl.best"    # the label of whichever kernel `gl.best` names
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,13 @@ class Goals(Table):
         raise ValueError(f"{size_text(triple(size))} was not measured; sizes: "
                          f"{', '.join(size_text(row.size) for row in self.rows)}")
 
+    @property
+    def measurements(self) -> Measurements:
+        """As timings, of the run with the smaller ratio: rows of "gl.best" and of cuBLAS, for `plot_tflops`."""
+        rows = [row for goal in self.rows for row in (
+            _timing(BEST, goal, goal.tflops, 100 * goal.ratio), _timing(CUBLAS, goal, goal.cublas_tflops, 100.0))]
+        return Measurements(tuple(rows), self.device, self.driver, self.date, protocol=self.protocol)
+
     def table(self) -> list[tuple[str, ...]]:
         return [(row.kernels[row.ratios.index(row.ratio)], size_text(row.size), f"{row.cublas_tflops:.1f}",
                  f"{row.tflops:.1f}", *(f"{ratio:.3f}" for ratio in row.ratios),
@@ -82,6 +91,11 @@ class Goals(Table):
     def caption(self) -> str:
         return (f"cuBLAS's time over ours, medians of {self.pairs} pairs of graph replays, two runs on "
                 f"{self.device}, driver {self.driver}, {self.date}")
+
+
+def _timing(label: str, goal: Goal, tflops: float, percent: float) -> Row:
+    return Row(label, *goal.size, median_ms=2e-9 * prod(goal.size) / tflops, spread_ms=None, tflops=tflops,
+               percent_of_cublas=percent)
 
 
 def recorded_goals(device: str = "H200") -> Goals:

@@ -171,7 +171,7 @@ def joined(parts: Iterable[Measurements]) -> Measurements:
                              f"{first.device} (driver {first.driver})")
         known = {(row.kernel, row.size) for row in first.rows}
         rows = first.rows + tuple(row for row in other.rows if (row.kernel, row.size) not in known)
-        dates = dict.fromkeys(first.date.split(" and ") + other.date.split(" and "))
+        dates = sorted({*first.date.split(" and "), *other.date.split(" and ")})
         first = replace(first, rows=rows, clocks=first.clocks + other.clocks, date=" and ".join(dates),
                         sources={**other.sources, **first.sources})
     return first

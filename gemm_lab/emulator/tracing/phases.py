@@ -75,8 +75,7 @@ class Flow:
         columns = {"phase": self.phase, "chain": self.in_order_of_results(), "uses": [len(set(u)) for u in uses],
                    "last": [max(u, default=-1) for u in uses]}
         steps = dict(self.trace.steps) | {name: np.array(column, np.int32) for name, column in columns.items()}
-        arrays = tuple(tiles.explained(self.trace, number, self.made_from) for number in range(len(self.trace.arrays)))
-        return replace(self.trace, steps=steps, arrays=arrays)
+        return tiles.explained(replace(self.trace, steps=steps), self.made_from)
 
     # ---- accumulators
 
