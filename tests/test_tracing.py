@@ -316,6 +316,43 @@ def test_edges_are_seen_as_threads_that_take_no_part():
 
 # ---- any kernel, limits, errors
 
+PIPELINE = gl.Pipelining(BM=16, BN=32, BK=8, TM=4, TN=4)
+
+
+@pytest.mark.parametrize("shape", [(16, 32, 24), (15, 30, 21)], ids=str)
+def test_a_struct_of_tiles_becomes_the_tiles_in_it(shape):
+    """Kernel 06 has float a[BK][BM + 4], b[BK][BN] for each of three stages, in one array."""
+    _, trace = traced(PIPELINE, *shape)
+    tiles = [a for a in trace.arrays if a.space == "shared"]
+    assert [(a.name, a.rows, a.columns, a.at) for a in tiles] == [
+        (f"tiles:{name}{stage}", 8, width, stage * 8 * (20 + 32) * 4 + at)
+        for stage in range(3) for name, width, at in (("A", 20, 0), ("B", 32, 8 * 20 * 4))]
+    assert [trace.arrays[a.filled_from].name for a in tiles] == list("ABABAB")
+    first = np.flatnonzero(trace.steps["array"] == named(trace, "tiles:A1"))[0]
+    assert trace.reached(first)[:9].tolist() == [*range(0, 160, 20), 1]    # A[0][k] lies in a[k][0]
+
+
+def test_tiles_in_dynamic_shared_memory_are_told_apart():
+    source = gl.SharedTiling(8).source
+    source = source.replace("__shared__ float As[TILE][TILE + PAD];",
+                            "extern __shared__ float smem[]; float (*As)[TILE] = (float (*)[TILE])smem;")
+    source = source.replace("__shared__ float Bs[TILE][TILE + PAD];", "float (*Bs)[TILE] = As + TILE;")
+    kernel = gl.CudaGemm(source, gl.SharedTiling(8).entry, lambda M, N: (2, 2, 1), (8, 8), shared_bytes=512)
+    _, trace = traced(kernel, 16, 16, 16)
+    assert {(a.name, a.rows, a.columns, a.at) for a in trace.arrays if a.space == "shared"} == {
+        ("smem:A", 8, 8, 0), ("smem:B", 8, 8, 256)}
+
+
+def test_an_array_that_an_access_uses_as_one_stays_one():
+    """One store reaches into both tiles."""
+    source = gl.SharedTiling(8).source.replace("__shared__ float As[TILE][TILE + PAD];", "__shared__ float s[128];"
+                                               "float (*As)[TILE] = (float (*)[TILE])s;")
+    source = source.replace("__shared__ float Bs[TILE][TILE + PAD];", "float (*Bs)[TILE] = As + TILE;")
+    source = source.replace("if (row < M && col < N) {", "s[ty * 16 + tx * 2] = acc;\n    if (row < M && col < N) {")
+    _, trace = traced(gl.CudaGemm(source, gl.SharedTiling(8).entry, lambda M, N: (2, 2, 1), (8, 8)), 16, 16, 16)
+    assert [(a.name, a.rows * a.columns) for a in trace.arrays if a.space == "shared"] == [("s", 128)]
+
+
 def test_any_kernel_can_be_traced():
     """Shuffles, atomics, 8-byte and vector accesses, predicates: emulate, not GEMM."""
     source = """__global__ void k(const float4 *in, float *out, int *count, double *wide) {

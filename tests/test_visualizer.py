@@ -301,7 +301,7 @@ def test_a_kernel_of_ones_own_has_no_tiles_to_change():
     ({"thread": 8}, "the block has 8 threads"), ({"thread": (8, 0)}, "thread is"),
     ({"M": 500}, "choose a smaller problem: M = 500"), ({"kernel": "naive"}, "kernel is"),
     ({"kernel": gl.Naive().edited(("*c = beta == 0.0f ?", "A; const_cast<float *>(A)[0] = 1; *c = beta == 0.0f ?"))},
-     "there is nothing to watch")])
+     "because the run was refused: line 30: the kernel writes to A, which is an input; it may write to C alone")])
 def test_what_is_not_there_cannot_be_watched(arguments, message):
     with pytest.raises(ValueError, match=message):
         gl.visualize(**arguments)

@@ -7,8 +7,8 @@ import numpy as np
 from gemm_lab.emulator.tracing.trace import MAX_VALUES
 
 COLUMNS = ("line", "instruction", "kind", "mask", "width", "array", "at_index", "at_value", "epoch", "opens", "words",
-           "requests", "sectors", "wavefronts", "bank_conflicts", "machine", "launch_global", "launch_shared",
-           "launch_fma")
+           "requests", "sectors", "wavefronts", "bank_conflicts", "machine", "asynchronous", "launch_global",
+           "launch_shared", "launch_fma")
 NOTHING = np.zeros(0, np.int64)
 
 

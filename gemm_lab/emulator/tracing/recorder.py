@@ -172,7 +172,9 @@ class Recorder:
             operands = [(4 * copied_by + element, np.nan) for element in range(len(values))]
         machine = self.shared.accesses.get(access.at) or access.as_written
         cost = costs(self.described[array], access, machine, members, reached)
-        step = self.add(kind, access.line, members, reached, values, operands, array, cost)
+        copies = copied_by >= 0 or self.instruction is not None and self.instruction.opcode[0] == "cp"
+        step = self.add(kind, access.line, members, reached, values, operands, array,
+                        cost | {"asynchronous": int(copies)})
         if access.action == "load":
             for element, register in enumerate(registers):
                 self.tags.set(register, members, 4 * step + element)

@@ -38,7 +38,7 @@ MAX_VALUES = 2**20    # values in a trace: about 6 MB
 class Array:
     """An array that the block reached. An unknown shape is given as one row."""
 
-    name: str                    # as in the source
+    name: str                    # as in the source; "tiles:A0" for the first part of `tiles` that holds a tile of A
     space: str                   # "global", "shared" or "local"
     rows: int
     columns: int
@@ -74,6 +74,7 @@ class Trace:
     words, requests, sectors, wavefronts, bank_conflicts    what the step costs, as in `Counts`: of shared memory, what
                    the machine code's access costs
     machine        bytes of a lane's access in the machine code; 0 where another step's access serves this one
+    asynchronous   1 for the read of a copy from global to shared memory (cp.async), and for its arrival
     chain          the accumulator to which a multiplication adds, counted from 0, else -1
     uses, last     of a load: multiplications that use it, and the last step that does, else -1
     launch_global, launch_shared, launch_fma    running totals of all blocks: words read, and FMAs

@@ -98,7 +98,8 @@ def play(setup: Setup) -> Scene:
     A, B = inputs(setup.M, setup.N, setup.K)
     run = kernel.run(A, B, mode="trace", schedule=setup.order, trace_block=setup.block, backend="emulator")
     if run.trace is None:
-        raise ValueError(f"there is nothing to watch: {'; '.join(str(f) for f in run.findings)}")
+        reasons = "; ".join(finding.message for finding in run.findings)
+        raise ValueError(f"there is nothing to watch, because the run was refused: {reasons}")
     other = kernel.run(A, B, mode="count", backend="emulator") if setup.order != "lockstep" else None
     return Scene(setup, run, A, B, other)
 

@@ -37,13 +37,18 @@ def sentence(trace: Trace, step: int, waiting: set[int]) -> str:
 def moves(trace: Trace, step: int, kind: int, phase: int, name: str) -> str:
     """A load or a store."""
     if phase == FILL:
-        tile = next((a.name for a in trace.arrays if a.filled_from == trace.steps["array"][step]), None)
+        copies = trace.steps["asynchronous"][step]
         if kind == GLOBAL_LOAD:
+            tile = ", ".join(a.name for a in trace.arrays if a.filled_from == trace.steps["array"][step])
+            if copies:
+                return f"cooperative load: a copy of {name} to {tile or 'shared memory'} begins"
             return f"cooperative load: {name} → registers" + (f", for {tile}" if tile else "")
-        return f"cooperative load: registers → {name}"
+        return f"cooperative load: a copy arrives in {name}" if copies else f"cooperative load: registers → {name}"
     if phase == OPERAND:
-        uses = int(trace.steps["uses"][step])
+        uses, words = (int(trace.steps[c][step]) for c in ("uses", "width"))
         where = " in global memory" if kind == GLOBAL_LOAD else ""
+        if words > 1:
+            return f"load operands: {words} words of {name}{where} → registers, for {uses} multiplications"
         return f"load operand: {name}{where} → register" + (f", to be used {uses} times" if uses > 1 else "")
     if phase == WRITE_BACK:
         return f"write back: registers → {name}" if kind in STORES else f"write back: read {name}"
