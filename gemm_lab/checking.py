@@ -117,15 +117,17 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
     shapes = SHAPES if shapes is None else checked_shapes(shapes)
     check_budgets(budgets or {})
     problems = [Problem(*shape, *scalars) for n, shape in enumerate(shapes) for scalars in SCALARS[n % 2]]
-    twice = set(looked_at_twice(shapes))
+    smallest, *others = looked_at_twice(shapes) or [None]    # with beta*C, which comes last, only the smallest
+    twice = {p for p in problems if p.shape == smallest or p.shape in others and p.beta == 0}
     by_beta: dict[float, Run] = {}    # the last run for each beta; budgets do without the FMAs that beta*C adds
     try:
         compile_ptx(kernel.source, kernel.entry)    # a mistyped entry is no defect of the kernel: ValueError
         runs = []
         for problem in problems:
-            run, wrong = _try(kernel, problem, problem.shape in twice)
+            counted = bool(budgets) and problem.shape == problems[-1].shape
+            run, wrong = _try(kernel, problem, problem in twice, counted)
             runs.append((run, problem, wrong))
-            if problem.shape in twice and run.findings:
+            if problem in twice and run.findings:
                 twice.clear()    # there is enough to mend
             by_beta[problem.beta] = run
             if any(f.kind == "endless-loop" for f in run.findings):
@@ -167,11 +169,11 @@ def looked_at_twice(shapes: Sequence[tuple[int, int, int]]) -> list[tuple[int, i
     return [shape for shape in chosen if time[shape] <= MOST_TWICE]
 
 
-def _try(kernel: GemmKernel, problem: Problem, twice: bool) -> tuple[Run, list[Failure]]:
+def _try(kernel: GemmKernel, problem: Problem, twice: bool, counted: bool) -> tuple[Run, list[Failure]]:
     A, B, C = inputs(problem)
     try:
         run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check",
-                         unoptimized=twice)
+                         unoptimized=twice, machine_code=counted)
     except ValueError as error:    # A, B and C are right, so it is the kernel's signature, its block or its grid
         return Run(None, completed=False), [Failure("unsupported", f"the kernel cannot be launched: {error}", problem)]
     wrong = wrong_values(run.C, A, B, C, problem, run.notes) if run.completed else None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as gl
-from gemm_lab import checking
+from gemm_lab import checking, compiler
 from gemm_lab.checking import Problem, inputs, looked_at_twice, reference, wrong_values
 
 SMALL = ((1, 1, 1), (33, 35, 19), (20, 40, 70))
@@ -77,6 +77,16 @@ def test_garbage_that_nobody_stores_is_no_defect():
     kept = TILED.edited(("As[ty][tx] = (row < M && k0 + tx < K) ?", "if (row < M) As[ty][tx] = k0 + tx < K ?"),
                         ("Bs[ty][tx] = (k0 + ty < K && col < N) ?", "if (col < N) Bs[ty][tx] = k0 + ty < K ?"))
     assert gl.check(kept).passed, gl.check(kept).report()
+
+
+def test_machine_code_is_compiled_for_budgets_alone(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("nobody asked for machine code")
+    kernel = gl.SharedTiling(TILE=8).with_source(gl.SharedTiling(TILE=8).source + "// not compiled before")
+    monkeypatch.setattr(compiler, "compile_kernel", refuse)
+    assert gl.check(kernel, shapes=[(9, 10, 11)]).passed
+    with pytest.raises(AssertionError, match="nobody asked"):
+        gl.check(kernel, shapes=[(9, 10, 11)], budgets={"shared_load_words": 10**6})
 
 
 def test_what_is_looked_at_twice_is_small():

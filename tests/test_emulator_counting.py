@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import gemm_lab as gl
 from gemm_lab.counts import Counts
 from gemm_lab.emulator import counting, emulate, flow, program
 
@@ -122,6 +123,14 @@ def test_counts_by_line_belong_to_their_line_and_add_up():
     assert done.by_line[load].global_load_words == 64 and done.by_line[store].global_store_words == 64
     assert sum(done.by_line.values(), Counts.zero()) == done.counts
     assert all(isinstance(v, int) for c in done.by_line.values() for v in vars(c).values())
+
+
+def test_accesses_as_the_ptx_makes_them():
+    """Two loads for each k and warp in the PTX; the machine code merges four loads of A: 1.25 requests, not 2."""
+    A, B = np.ones((32, 64), np.float32), np.ones((64, 32), np.float32)
+    ptx, machine = (gl.SharedTiling(TILE=32).run(A, B, machine_code=exact).counts for exact in (False, True))
+    assert (ptx.shared_load_requests, machine.shared_load_requests) == (2 * 32 * 64, 1.25 * 32 * 64)
+    assert ptx.shared_load_words == machine.shared_load_words
 
 
 def test_values_mode_counts_nothing():

@@ -18,7 +18,7 @@ from gemm_lab.emulator.memory import Global
 from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.emulator.reports import LOCAL_ARRAY, finding
 from gemm_lab.emulator.schedule import schedule_maker
-from gemm_lab.emulator.shared_requests import SharedRequests, shared_requests
+from gemm_lab.emulator.shared_requests import AS_WRITTEN, SharedRequests, shared_requests
 from gemm_lab.emulator.threads import Launch
 from gemm_lab.emulator.tracing import Recorder
 from gemm_lab.emulator.tracing.shapes import declared_shapes
@@ -36,7 +36,7 @@ QUIET_SECONDS = 2                 # a run that takes longer shows its progress
 
 def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "count", shared_bytes: int = 0,
             step_limit: int | None = None, schedule="lockstep", trace_block=(0, 0, 0),
-            unoptimized: bool | None = None) -> Run:
+            unoptimized: bool | None = None, machine_code: bool = True) -> Run:
     """Execute the kernel `entry` of a CUDA C++ source and return what it did. Needs no GPU.
 
     source, entry  the text, and the kernel's name in it: "k", or "k<32>" for a template
@@ -51,6 +51,8 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     trace_block    the block that mode "trace" records, (x, y, z)
     unoptimized    mode "check" only: whether to look for defects also in what the compiler makes without optimisation;
                    None: where the launch is small. See `second_look`
+    machine_code   whether accesses to shared memory are counted as the machine code makes them; False saves the time
+                   of compiling it (ptxas), and the PTX's are counted
 
     A kernel that reads out of bounds, never ends or uses something unknown is stopped: `completed` is then False, and
     the arrays hold what had been written. Raises ValueError for arguments that do not fit, CompileError for a source
@@ -77,7 +79,7 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
         declared = arguments.signature(source, entry)
         bound = arguments.bind(kernel.kernel.parameters, declared, args, memory)
         counts = mode != "values" and not check_again
-        shared = shared_requests(source, entry) if counts else SharedRequests()
+        shared = shared_requests(source, entry) if counts and machine_code else AS_WRITTEN
         recorder = make_recorder(launch, trace_block, source, entry, declared, shared) if mode == "trace" else None
         return execute(Execution(kernel, launch, memory, bound, shared, count=counts, check=mode in ("check", "trace"),
                                  step_limit=limit and limit * (UNOPTIMIZED_STEPS if check_again else 1),

@@ -27,13 +27,16 @@ class SharedRequests:
     unknown: frozenset[int] = frozenset()
 
 
+AS_WRITTEN = SharedRequests()    # as the PTX says, or where nothing is counted
+
+
 @lru_cache(maxsize=64)
 def shared_requests(source: str, entry: str) -> SharedRequests:
     """Compile a kernel to machine code as well, and see what that makes of its accesses to shared memory."""
     ptx = compiler.compile_ptx(source, entry)
     kernel = program.load(ptx.text, ptx.entry).kernel
     if not any(i.opcode[0] in ("ld", "st") and "shared" in i.opcode for i in kernel.instructions):
-        return SharedRequests()
+        return AS_WRITTEN
     try:
         found = machine_accesses(kernel, compiler.shared_accesses(compiler.compile_kernel(source, entry)))
     except compiler.CompileError:    # ptxas refused: it needs more than a block can have

@@ -19,10 +19,9 @@ from gemm_lab.emulator.llvm.worker import Worker
 from gemm_lab.emulator.machine import Execution
 from gemm_lab.emulator.program import Program
 from gemm_lab.emulator.schedule import Lockstep
-from gemm_lab.emulator.shared_requests import SharedRequests
+from gemm_lab.emulator.shared_requests import AS_WRITTEN, SharedRequests
 
 MAX_THREADS = 2**31 - 2          # of a launch: they are numbered with 32 bits
-AS_WRITTEN = SharedRequests()    # where nothing is counted
 
 
 def run(execution: Execution, progress: Callable[[int], None] = lambda blocks: None) -> float | None:
