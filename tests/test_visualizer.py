@@ -30,6 +30,7 @@ FIRST_BARRIER = 27    # of 02_shared_tiling.cu
 SETUPS = {
     "strips": Setup(STRIPS, 8, 8, 8, thread=5), "ragged": Setup(gl.SharedTiling(4), 7, 6, 9, (1, 1, 0), 1),
     "naive": Setup(gl.Naive(block=(8, 4)), 8, 8, 3, thread=9), "local": Setup(STRIPS.edited(ROLLED), 8, 8, 8, thread=3),
+    "square": Setup(gl.RegisterTiling2D(8, 8, 4, 4, 4), 8, 8, 8, thread=2),
     "warps": Setup(gl.RegisterTiling1D(16, 16, 4, 4), 16, 16, 8, thread=40, order=(1, 0, 1)),
 }
 
@@ -135,8 +136,8 @@ def test_held_values_are_needed_later(watched):
     for step, held in enumerate(seen["held"]):
         for load, uses in held:
             assert load <= step <= steps["last"][load] and steps["kind"][load] in LOADS and uses >= 1
-    if scene.setup.kernel == STRIPS:
-        assert max(uses for held in seen["held"] for _, uses in held) == 4    # TM
+    if scene.setup.kernel in (STRIPS, SETUPS["square"].kernel):
+        assert max(uses for held in seen["held"] for _, uses in held) == 4    # TM, and TN
 
 
 def test_who_waits(watched):
@@ -163,7 +164,8 @@ def test_stale_elements_are_those_of_the_tile_before(watched):
         for step in range(len(trace)):
             if trace.steps["array"][step] == number and KINDS[trace.steps["kind"][step]] == "shared store":
                 newest = trace.steps["epoch"][step]
-                written[trace.reached(step)] = newest
+                for k in range(int(trace.steps["width"][step])):
+                    written[trace.reached(step) + k] = newest
             assert seen["older"][step][position] == np.flatnonzero((written >= 0) & (written < newest)).tolist()
 
 

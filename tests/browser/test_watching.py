@@ -334,6 +334,7 @@ def test_two_kernels_side_by_side(seen):
     assert shown["global words read"] == [f"{k.global_load_words:,}" for k in (naive, tiled)]
     assert shown["shared words read"] == [f"{k.shared_load_words:,}" for k in (naive, tiled)]
     assert shown["FMAs"][0] == shown["FMAs"][1] == "512"
+    assert shown["whole grid: global words read"] == shown["global words read"]    # of one block
     seen.keys("Home", "Shift+ArrowRight", "ArrowRight", "ArrowLeft", "Space", "Space")
     assert len(seen.node.locator(".gw-side .gw-phase").all()) == 2
 
@@ -344,7 +345,16 @@ def test_two_kernels_side_by_side(seen):
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     ragged = gl.visualize(gl.SharedTiling(4), 7, 6, 9, block=(1, 1), thread=3)
-    return {"strips": gl.visualize().to_html(folder / "strips.html"), "ragged": ragged.to_html(folder / "ragged.html")}
+    unguarded = gl.Naive().edited(("if (row >= M || col >= N) return;", ""))
+    shown = {
+        "strips": gl.visualize(), "ragged": ragged, "naive": gl.visualize(gl.Naive(block=(32, 2)), 4, 32, 8),
+        "square": gl.visualize(gl.RegisterTiling2D(16, 16, 4, 4, 4), 16, 16, 8),
+        "stages": gl.visualize(gl.Pipelining(16, 32, 8, 4, 4), 16, 32, 24),
+        "split": gl.visualize(gl.SplitK(16, 32, 8, 4, 4, SPLITS=2), 16, 32, 32),
+        "large": gl.visualize(gl.SharedTiling(32), 64, 64, 64), "stopped": gl.visualize(unguarded, 7, 6, 5),
+        "four": gl.visualize_compare(gl.Naive(block=(16, 16)), gl.SharedTiling(16), gl.RegisterTiling1D(16, 16, 4, 4),
+                                     gl.RegisterTiling2D(16, 16, 4, 4, 4), M=32, N=32, K=16)}
+    return {name: visualizer.to_html(folder / f"{name}.html") for name, visualizer in shown.items()}
 
 
 @pytest.fixture
@@ -392,6 +402,69 @@ def test_threads_beyond_the_edge_are_seen(offline):
     assert seen.values("C") == [f"{value:g}" for value in (A @ B).reshape(-1)]
 
 
+@pytest.mark.parametrize("name", ["strips", "ragged", "naive", "square", "stages", "split", "large", "stopped", "four"])
+def test_nothing_overlaps_and_nothing_is_cut_off(offline, name):
+    seen = offline(name)
+    seen.page.set_viewport_size({"width": 1280, "height": 800})
+    for keys in (["Home"], ["ArrowRight"] * 20, ["End"]):
+        assert seen.focus().keys(*keys).page.evaluate(OVERLAPS) == []
+
+
+def test_registers_of_a_square_of_results(offline):
+    """T(0,0) has 4 x 4 accumulators; each word of A and B that it loads by fours is used 4 times."""
+    seen = offline("square")
+    seen.focus().keys("Home", "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight")
+    assert seen.phase().startswith("multiply and add: accumulator 0, of 0 to 15")
+    sums = seen.node.locator(".gw-sum")
+    assert sums.count() == 16 and sums.nth(5).get_attribute("title") == "acc 5, C[1][1]"
+    chips = seen.node.locator(".gw-chip").all_inner_texts()
+    assert len(chips) == 8 and sorted(chip.split()[-1] for chip in chips) == ["0/4"] * 6 + ["1/4"] * 2
+    A, B = inputs(16, 16, 8)
+    assert chips[0].split()[:2] == [f"{A[0, 0]:g}", "As[0][0]"]
+
+
+def test_copies_under_way_and_sums_elsewhere(offline):
+    seen = offline("stages")
+    assert seen.phase().startswith("cooperative load: a copy of A to tiles:A0, tiles:A1, tiles:A2 begins")
+    seen.focus().keys("Shift+ArrowRight")
+    assert "barrier" in seen.phase() and seen.values("tiles:A0") == []    # too small for numbers
+    assert seen.marked("tiles:A0", "held") and not seen.marked("tiles:A1", "held")
+    seen = offline("split")
+    assert seen.node.locator(".gw-lens h4").inner_text() == "T(0,0) → partial sums in sums, nothing in C"
+    assert seen.focus().keys("End").node.locator('[data-name="C"] .gw-outline-own').get_attribute("d") == ""
+
+
+def test_a_run_that_was_stopped_at_once_is_shown(offline):
+    seen = offline("stopped")
+    assert seen.phase().startswith("stopped: what is wrong is said below") and seen.steps() == 1
+    assert "out-of-bounds" in seen.node.locator(".gw-findings").inner_text()
+    assert "acc += a[k] * B" in seen.line()
+    assert seen.marked("A", "differs") == [] and len(seen.marked("C", "differs")) == 7 * 6
+    seen.open("Provenance").get_by_role("button", name="show").click()
+
+
+def test_fingers_play_follow_and_scrub(running, pages):
+    context = running.page.context.browser.new_context(has_touch=True, viewport={"width": 820, "height": 1180})
+    page = context.new_page()
+    page.goto(pages["strips"].as_uri())
+    seen = Seen(page, page.locator(".gw"))
+    seen.node.locator(".gw-forward").tap()
+    assert seen.step() == 2
+    seen.node.locator(".gw-play").tap()
+    page.wait_for_timeout(600)
+    seen.node.locator(".gw-play").tap()
+    assert 3 < seen.step() < 109
+    box = seen.node.locator(".gw-scrub").bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert abs(seen.step() - 55) <= 2
+    seen.node.locator('[data-name="A"] rect').nth(2).tap()
+    assert seen.marked("A", "picked") == [2]
+    seen.node.locator(".gw-lane[data-thread='6']").tap()
+    assert seen.node.locator(".gw-lens h4").inner_text() == "T(6,0) → C rows 4..7, col 2"
+    assert page.evaluate(OVERLAPS) == []
+    context.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_contrast_in_both_themes(offline, scheme):
     """At least 4.5 : 1 (WCAG 2 AA) for text on its ground, everywhere and in several states."""
@@ -413,6 +486,24 @@ def test_less_motion_is_respected(offline):
     seen.focus().keys("Space")
     seen.page.wait_for_timeout(400)
     assert seen.keys("Space").step() > 1    # playing is a wish, not a decoration
+
+
+# Arrays of the picture that cover one another or leave it, and parts of the visualizer that are wider than it.
+OVERLAPS = """() => {
+  const found = []
+  for (const svg of document.querySelectorAll('.gw-stage > svg')) {
+    const parts = [...svg.querySelectorAll('.gw-grid, .gw-note')].map(e => [e, e.getBoundingClientRect()])
+    const name = e => e.dataset.name || e.textContent
+    const all = svg.getBoundingClientRect()
+    for (const [e, box] of parts) if (box.right > all.right + 2 || box.left < all.left - 2) found.push(name(e))
+    parts.forEach(([one, a], n) => parts.slice(n + 1).forEach(([other, b]) => {
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+          Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1) found.push(name(one) + ' and ' + name(other))
+    }))
+  }
+  for (const gw of document.querySelectorAll('.gw')) if (gw.scrollWidth > gw.clientWidth) found.push('too wide')
+  return found
+}"""
 
 
 # Elements whose own text has less contrast than 4.5 to the ground behind it, as [text, ratio].

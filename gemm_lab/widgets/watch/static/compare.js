@@ -6,6 +6,7 @@ import { legend } from "./legend.js";
 import { Player } from "./player.js";
 import { Phase } from "./source.js";
 import { Stage } from "./stage.js";
+import { gridSoFar } from "./totals.js";
 import { grouped } from "./words.js";
 
 export class Comparison {
@@ -13,7 +14,6 @@ export class Comparison {
     this.players = scenes.map(scene => new Player(scene));
     this.player = new Common(this.players);
     this.controls = new Controls(this.player);
-    const width = scenes.length > 2 ? 300 : 425;
     this.rows = [
       "global words read",
       "shared words read",
@@ -22,6 +22,9 @@ export class Comparison {
       "load/store wavefronts",
       "warp-FMAs",
       "w, wavefronts per warp-FMA",
+      "whole grid: global words read",
+      "whole grid: shared words read",
+      "whole grid: FMAs",
     ].map(name => h("tr", {}, h("th", { scope: "row" }, name), ...scenes.map(() => h("td", { class: "gw-number" }))));
     this.node = h(
       "div",
@@ -43,7 +46,7 @@ export class Comparison {
             { class: "gw-side", "aria-label": player.scene.meta.label },
             h("h3", { class: "gw-name" }, player.scene.meta.title),
             new Phase(player).node,
-            new Stage(player, width, 400).node,
+            new Stage(player, 425, 400).node,
           ),
         ),
       ),
@@ -86,6 +89,7 @@ export class Comparison {
   update() {
     this.players.forEach(({ scene, position }, side) => {
       const at = Object.fromEntries(Object.entries(scene.sums).map(([name, sums]) => [name, sums[position]]));
+      const grid = gridSoFar(scene, position);
       const ratio = (a, b) => (b ? (a / b).toFixed(3) : "–");
       [
         grouped(at.global),
@@ -95,6 +99,9 @@ export class Comparison {
         grouped(at.wavefronts),
         grouped(at.slots),
         ratio(at.wavefronts, at.slots),
+        grouped(grid.global),
+        grouped(grid.shared),
+        grouped(grid.fma),
       ].forEach((text, row) => setText(this.rows[row].children[side + 1], text));
     });
   }

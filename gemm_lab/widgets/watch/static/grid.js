@@ -105,8 +105,9 @@ export class Grid {
         this.state[n] = flags;
       }
       const text = this.size < 10 ? "" : short(value);
-      if (this.texts[n] !== text || (text && this.labels[n].flags !== flags)) this.write(n, text, flags);
-      if (this.letters[n] !== letter) this.sign(n, letter);
+      const signed = this.letters[n] !== letter;
+      if (signed) this.sign(n, letter);
+      if (this.texts[n] !== text || (text && (signed || this.labels[n].flags !== flags))) this.write(n, text, flags);
     }
   }
 
@@ -115,26 +116,36 @@ export class Grid {
     if (!this.labels[n]) {
       const [x, y] = this.corner(n);
       this.labels[n] = this.over.appendChild(
-        svg("text", { x: x + (this.size - 1) / 2, y: y + this.size / 2 + 0.5, "data-n": n }),
+        svg("text", { x: x + (this.size - 1) / 2, "data-n": n }),
       );
     }
     const label = this.labels[n];
+    const below = this.letters[n] && text.length > 2 && this.size < 20; // a long number makes room for the letter
+    setAttribute(label, "y", this.corner(n)[1] + this.size * (below ? 0.66 : 0.5) + 0.5);
     label.flags = flags;
     setText(label, text);
     setAttribute(label, "class", `gw-value ${inkOn(flags) || (flags & FLAG.older ? "gw-on-older" : "")}`);
     setAttribute(
       label,
       "font-size",
-      Math.min(this.size * 0.55, (this.size * 1.4) / Math.max(text.length, 1)).toFixed(1),
+      Math.min(this.size * (this.size < 15 ? 0.68 : 0.55), (this.size * 1.4) / Math.max(text.length, 1)).toFixed(1),
     );
   }
 
   // A letter or dot in the corner, so that nothing depends on colour alone.
   sign(n, letter) {
     this.letters[n] = letter;
-    if (this.size < 15) return; // no room beside a value: there the edge of the cell tells
+    const [x, y] = this.corner(n);
+    if (this.size < 15) {
+      // No room beside a value: the edge of the cell tells, and a dark corner what would be !, ? or ≠.
+      const marked = letter !== "" && "!?≠".includes(letter);
+      if (!marked && !this.signs[n]) return;
+      const side = Math.max(2.5, this.size * 0.3);
+      this.signs[n] ||= this.over.appendChild(svg("path", { class: "gw-corner" }));
+      setAttribute(this.signs[n], "d", marked ? `M${x} ${y}h${side}l${-side} ${side}z` : "");
+      return;
+    }
     if (!this.signs[n]) {
-      const [x, y] = this.corner(n);
       this.signs[n] = this.over.appendChild(
         svg("text", { x: x + 1.5, y: y + 1, "font-size": Math.max(6, this.size * 0.32) }),
       );

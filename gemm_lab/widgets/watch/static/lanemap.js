@@ -135,14 +135,16 @@ export class LaneMap {
 
   words(scene, steps, group, warp) {
     if (!steps.length) return "This warp never executes that access.";
-    const row = steps[0];
-    const lanes = scene.members(row).filter(t => Math.floor(t / scene.meta.warp) === warp);
-    const across = new Set(lanes.map(t => group(scene.element(row, t)))).size;
+    const first = steps[0];
+    const lanes = scene.members(first).filter(t => Math.floor(t / scene.meta.warp) === warp);
+    const across = new Set(lanes.map(t => group(scene.element(first, t)))).size;
     const down = new Set(steps.map(step => group(scene.element(step, lanes[0]))).filter(k => !Number.isNaN(k))).size;
     const what = this.by.value;
+    const memory = /line|sector/.test(what);
     return (
-      `A row is one request: its lanes touch ${several(across, what)}, which is coalescing. A column is one lane ` +
-      `in time: it touches ${down} in ${several(steps.length, "execution")}, which is reuse.`
+      `A row is one request: its lanes touch ${several(across, what)}` +
+      `${memory ? "; the fewer, the better coalesced" : ""}. A column is one lane in time: it touches ${down} in ` +
+      `${several(steps.length, "execution")}${what === "bank" ? "" : "; the fewer, the more it uses again"}.`
     );
   }
 

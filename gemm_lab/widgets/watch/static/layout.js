@@ -10,6 +10,7 @@ const GAP = 34;
 const BETWEEN = 18;
 const LARGEST = { matrix: 24, tile: 22 }; // cells, in pixels
 const SMALLEST = 4;
+const TALLEST = 260; // pixels that tiles may take where B is low
 const LETTER = 6; // about the width of one in a title
 let pictures = 0;
 
@@ -36,12 +37,20 @@ export function layOut(scene, { width, height }) {
   move(grids.A, right - LEFT - grids.A.width, below);
   const all = [...Object.values(grids), ...tiles];
   for (const grid of all) setText(grid.title, titleOf(grid));
-  return { grids, tiles, picture: picture(all, width, below + grids.C.height + 4, tiles.length > 0) };
+  const note = tiles.length ? null : noTiles(right - LEFT - BETWEEN);
+  return { grids, tiles, picture: picture([note, ...all.map(grid => grid.node)], width, below + grids.C.height + 4) };
 }
 
-function picture(grids, width, height, hasTiles) {
+// What stands in the corner where there is no shared memory, on as many lines as fit beside B.
+function noTiles(room) {
+  const words = "no shared memory in this kernel";
+  const lines = LETTER * words.length <= room ? [words] : ["no shared", "memory in", "this kernel"];
+  const places = lines.map((line, n) => svg("tspan", { x: LEFT - 18, y: TOP + 4 + 14 * n }, line));
+  return svg("text", { class: "gw-note" }, places);
+}
+
+function picture(nodes, width, height) {
   const id = `gw-hatch-${++pictures}`;
-  const note = svg("text", { x: LEFT, y: TOP + 4, class: "gw-note" }, "no shared memory in this kernel");
   const look = {
     width,
     height,
@@ -50,8 +59,7 @@ function picture(grids, width, height, hasTiles) {
     "aria-label": "matrices and shared memory",
     style: `--gw-hatch: url(#${id})`,
   };
-  const nodes = grids.map(grid => grid.node);
-  return svg("svg", look, hatch(id), hasTiles ? null : note, nodes);
+  return svg("svg", look, hatch(id), nodes);
 }
 
 // A, B or C; a stand-in for one that the block never reached.
@@ -75,24 +83,34 @@ function folded(array) {
   return long ? { ...array, rows: array.columns / 32, columns: 32 } : array;
 }
 
-// Tiles side by side, or one below the other where that leaves larger cells. Of a tile that is larger than the corner a
-// part is shown.
+// Tiles in rows, with cells as large as fit into the corner. Of a tile that is too wide for it a part is shown.
 function placeTiles(tiles, width, height) {
-  const widest = Math.floor(width / SMALLEST);
-  const columns = tiles.map(tile => Math.min(tile.columns, widest));
-  const rows = tiles.map(tile => Math.min(tile.rows, 2 * SEEN));
-  const gaps = tiles.length - 1;
-  const beside = Math.min((width - gaps * BETWEEN) / sum(columns), height / Math.max(...rows));
-  const stacked = Math.min(width / Math.max(...columns), (height - gaps * GAP) / sum(rows));
-  const size = Math.max(SMALLEST, Math.min(LARGEST.tile, Math.floor(Math.max(beside, stacked))));
+  if (!tiles.length) return [];
+  const ends = size => Math.max(...flow(tiles, size, width).map(({ bottom }) => bottom)) - TOP;
+  const sizes = Array.from({ length: LARGEST.tile - SMALLEST + 1 }, (_, n) => LARGEST.tile - n);
+  const fits = limit => sizes.find(size => ends(size) <= limit && widest(tiles) * size <= width);
+  const size = fits(height) || fits(Math.max(height, TALLEST)) || SMALLEST;
+  return flow(tiles, size, width).map(({ x, y }, n) => {
+    const grid = new Grid(tiles[n], size, 2 * SEEN, Math.floor(width / size), "shared");
+    move(grid, x, y);
+    return grid;
+  });
+}
+
+const widest = tiles => Math.max(...tiles.map(tile => tile.columns));
+
+// Where tiles stand if their cells have this size: beside one another, in the next row where there is no room left.
+function flow(tiles, size, width) {
   let x = LEFT;
   let y = TOP;
+  let below = TOP;
   return tiles.map(tile => {
-    const grid = new Grid(tile, size, 2 * SEEN, widest, "shared");
-    move(grid, x, y);
-    if (beside >= stacked) x += Math.max(grid.width, LETTER * titleOf(grid).length) + BETWEEN;
-    else y += grid.height + GAP;
-    return grid;
+    const across = Math.max(Math.min(tile.columns * size, width), LETTER * shortest(tile).length);
+    if (x > LEFT && x + across > LEFT + width) [x, y] = [LEFT, below + GAP];
+    const place = { x, y, bottom: y + Math.min(tile.rows, 2 * SEEN) * size };
+    x += across + BETWEEN;
+    below = Math.max(below, place.bottom);
+    return place;
   });
 }
 
@@ -101,11 +119,14 @@ function move(grid, x, y) {
   grid.bottom = y + grid.height;
 }
 
+const shortest = ({ name, rows, columns }) => `${name} ${rows}×${columns}`;
+
 function titleOf({ array, rows, columns, width }) {
   const cut = rows < array.rows || columns < array.columns ? ", a part" : "";
   const name = array.role && array.role !== array.name ? `${array.name} (${array.role})` : array.name;
   const long = `${name}  ${array.rows} × ${array.columns}, ${array.space}${cut}`;
-  return LETTER * long.length > width ? `${name} ${array.rows}×${array.columns}` : long;
+  const tight = `${name} ${array.rows}×${array.columns}, ${array.space}`;
+  return [long, tight].find(title => LETTER * title.length <= width + BETWEEN / 2) || shortest(array);
 }
 
 // The pattern of cells with old values.

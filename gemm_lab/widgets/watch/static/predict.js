@@ -5,6 +5,7 @@ import { button, h } from "./dom.js";
 import { choice } from "./controls.js";
 import { CellChooser } from "./provenance.js";
 import { END, isCompute } from "./kinds.js";
+import { legend } from "./legend.js";
 import { place } from "./words.js";
 
 const WHAT = [
@@ -31,6 +32,7 @@ export class Predict {
         "Click in the picture what the next instruction will touch: cells, or a bank or a warp in the rows below it. " +
           "Then step.",
       ),
+      legend("predict"),
       h(
         "div",
         { class: "gw-fields" },
@@ -54,6 +56,7 @@ export class Predict {
     player.play(false);
     player.guesses = this.nothing();
     player.judge = () => this.judge();
+    this.answer.textContent = "";
     this.ask();
     player.tell("marks");
   }

@@ -2,7 +2,8 @@
 
 import { button, h, labelled } from "./dom.js";
 import { FMA, GLOBAL_LOAD, SHARED_LOAD, isCompute, isLoad } from "./kinds.js";
-import { place, region, short } from "./words.js";
+import { legend } from "./legend.js";
+import { place, region, several, short } from "./words.js";
 
 export class Provenance {
   constructor(player) {
@@ -12,6 +13,7 @@ export class Provenance {
       "div",
       {},
       h("p", {}, "Click a cell of A, B or C in the picture, or name it here."),
+      legend("provenance"),
       new CellChooser(player, "show", cell => player.pick(cell)).node,
       this.report,
     );
@@ -56,6 +58,7 @@ export class CellChooser {
           .map(array => h("option", { value: array.number }, array.name)),
       );
     const chosen = () => {
+      if (!list.value) return; // the block reached no array
       const { number, rows, columns } = player.scene.arrays[Number(list.value)];
       const r = Number(row.value);
       const c = Number(column.value);
@@ -157,14 +160,18 @@ export function storyOfResult(scene, cell) {
         p => `${short(scene.operand(p.step, 0, thread))}·${short(scene.operand(p.step, 1, thread))}`,
       );
       const sum = scene.accumulator(chain, thread, scene.steps - 1);
-      const loads = new Set(made.flatMap(({ paths }) => paths.map(path => path[0]?.load)));
+      const loads = ({ paths }) => paths.map(path => path[0]?.load);
+      const own = new Set(made.flatMap(loads));
+      const others = new Set(products(scene).filter(p => p.thread === thread && p.chain !== chain).flatMap(loads));
+      const both = [...own].filter(load => others.has(load)).length;
       return {
         title: `${name}: what it is made of`,
         related,
         lines: [
           `${scene.name(thread)} computes it in its accumulator ${chain}, in ${made.length} multiplications`,
           `${terms.slice(0, 16).join(" + ")}${terms.length > 16 ? " + …" : ""} = ${short(sum?.value)}`,
-          `from ${loads.size} loads, of which some also serve the thread's other elements`,
+          `from ${several(own.size, "load")}, of which ${both || "none"} also serve${both === 1 ? "s" : ""} ` +
+            "other elements of the thread",
         ],
       };
     }

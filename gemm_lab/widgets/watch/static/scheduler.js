@@ -1,6 +1,7 @@
 // You are the scheduler: take a barrier away, give the turns to the warps, and see whether C stays right.
 
 import { button, h } from "./dom.js";
+import { legend } from "./legend.js";
 import { OFFLINE } from "./problem.js";
 
 export class Scheduler {
@@ -26,6 +27,7 @@ export class Scheduler {
       this.warps,
       this.turns,
       this.result,
+      legend("scheduler"),
     );
     player.listen(what => what === "scene" && this.build());
     this.build();

@@ -42,7 +42,7 @@ export class Stage {
     this.own = new Map(own.map(cell => [cell.element, -1]));
     scene.chainSteps.forEach((_, chain) => {
       const cell = scene.target(chain, player.thread);
-      if (cell) this.own.set(cell.element, chain);
+      if (cell && cell.array === this.grids.C.array.number) this.own.set(cell.element, chain);
     });
     const [row, column] = this.home(own);
     const { A, B, C } = this.grids;
@@ -113,7 +113,9 @@ export class Stage {
     const { position, thread } = player;
     const block = scene.touched(position);
     const mine = scene.touched(position, thread);
-    const compute = scene.column.array[position] < 0 && scene.kind(position) !== END;
+    const atEnd = scene.kind(position) === END;
+    const { differs, wrong } = scene.column;
+    const compute = scene.column.array[position] < 0 && !atEnd;
     const letter = compute ? "×" : isStore(scene.kind(position)) ? "W" : "R";
     const sources = compute ? this.sources(position, thread) : new Map();
     const alerts = this.alerts();
@@ -134,6 +136,7 @@ export class Stage {
         if (o.has(element)) flags |= FLAG.operand;
         if (a.has(element)) flags |= FLAG.alert;
         flags |= marks(n, element);
+        if (isC && atEnd && (differs[element] || wrong[element])) flags |= FLAG.differs;
         const focus = tile || flags & ~FLAG.held || (isC && (grid.size >= 18 || this.own.has(element)));
         const sign =
           flags & FLAG.alert
@@ -182,7 +185,7 @@ export class Stage {
     if (grid !== this.grids.A && grid !== this.grids.B) return null;
     const found = new Set();
     for (const tile of scene.arrays)
-      if (tile.space === "shared" && tile.filled_from === grid.array.number)
+      if (tile.space === "shared" && tile.filled_from !== null)
         for (let element = 0; element < tile.rows * tile.columns; element++) {
           const written = scene.lastWrite(tile.number, element, this.player.position + 1);
           const from = written && scene.origin(written.step, written.k, written.thread);
@@ -201,19 +204,14 @@ export class Stage {
     return found;
   }
 
-  // Flags that come from what the viewer does: a picked cell and its relatives, guesses, a comparison of two orders.
+  // Flags that come from what the viewer does: a picked cell and its relatives, guesses.
   marks() {
-    const { player, scene } = this;
-    const { picked, related, guesses } = player;
-    const C = this.grids.C.array.number;
-    const differs = scene.column.differs;
-    const atEnd = scene.kind(player.position) === END;
+    const { picked, related, guesses } = this.player;
     return (array, element) => {
       let flags = 0;
       if (picked && picked.array === array && picked.element === element) flags |= FLAG.picked;
       if (picked && related?.get(array)?.has(element)) flags |= FLAG.related;
       if (guesses?.cells?.has(`${array}:${element}`)) flags |= FLAG.guess;
-      if (atEnd && array === C && (differs[element] || scene.column.wrong[element])) flags |= FLAG.differs;
       return flags;
     };
   }

@@ -1,10 +1,13 @@
 // The followed thread: what it computes, what its registers hold; and all threads of the block in a table.
 
-import { h, setClass, setText } from "./dom.js";
+import { h, setAttribute, setClass, setText } from "./dom.js";
 import { BARRIER, END, isLoad, isStore } from "./kinds.js";
 import { place, region, short } from "./words.js";
 
-const SHOWN = 6; // loaded values
+const SHOWN = 16; // loaded values
+const ROOMY = 6; // so many of them leave room for words
+const LONG = 48; // letters in the name of a region
+const FEW = 8; // accumulators that are listed with the elements they end in
 
 export class Lens {
   constructor(player) {
@@ -34,8 +37,19 @@ export class Lens {
     }
     setText(this.now, this.action());
     const held = scene.held(thread, position).slice(0, SHOWN);
-    this.held.replaceChildren(...held.map(register => this.chip(register)));
-    this.sums.replaceChildren(...scene.chainSteps.map((_, chain) => this.sum(chain)));
+    this.held.replaceChildren(...held.map(register => this.chip(register, held.length <= ROOMY)));
+    const many = scene.chainSteps.length > FEW;
+    setClass(this.sums, "gw-sums-many", many);
+    setAttribute(this.sums, "style", many ? `--gw-across: ${this.across()}` : "");
+    this.sums.replaceChildren(...scene.chainSteps.map((_, chain) => this.sum(chain, many)));
+  }
+
+  // How many accumulators stand side by side: as many as the thread has columns of C.
+  across() {
+    const { scene, thread } = this.player;
+    const own = scene.targets(thread);
+    const columns = own.length ? new Set(own.map(cell => cell.element % scene.arrays[cell.array].columns)).size : 0;
+    return columns > 1 && columns <= 8 && scene.chainSteps.length % columns === 0 ? columns : 4;
   }
 
   // "T(0,0) → C rows 0..3, col 0"
@@ -43,7 +57,11 @@ export class Lens {
     const { scene, thread } = this.player;
     const own = scene.targets(thread);
     const name = scene.name(thread);
-    if (!own.length) return `${name} → stores nothing: outside of C`;
+    const elsewhere = scene.chainSteps.map((_, chain) => scene.target(chain, thread)).find(cell => cell);
+    if (!own.length)
+      return elsewhere
+        ? `${name} → partial sums in ${scene.arrays[elsewhere.array].name}, nothing in C`
+        : `${name} → stores nothing: ${scene.meta.completed ? "outside of C" : "the run was stopped"}`;
     return `${name} → ${scene.arrays[own[0].array].name} ${region(
       scene,
       own[0].array,
@@ -65,9 +83,11 @@ export class Lens {
     const { rows, columns } = scene.arrays[number];
     const height = new Set(elements.map(e => Math.floor(e / columns))).size;
     const width = new Set(elements.map(e => e % columns)).size;
-    const [inRows, inColumns] = region(scene, number, elements).split(", c");
+    const all = region(scene, number, elements);
+    if (all.length > LONG) return `${elements.length} elements`;
+    const [inRows, inColumns] = all.split(", c");
     if (height < rows && width === columns) return inRows;
-    return width < columns && height === rows ? `c${inColumns}` : region(scene, number, elements);
+    return width < columns && height === rows ? `c${inColumns}` : all;
   }
 
   action() {
@@ -75,49 +95,44 @@ export class Lens {
     return actionOf(scene, thread, position);
   }
 
-  chip({ array, element, value, uses, step }) {
-    const { scene, position } = this.player;
-    const used = usesUntil(scene, step, position);
+  chip({ array, element, value, uses, used }, roomy) {
+    const { scene } = this.player;
     return h(
       "li",
       { class: `gw-chip gw-${scene.arrays[array].space}` },
       h("b", {}, short(value)),
       " ",
       place(scene, array, element),
-      uses > 1 ? h("span", { class: "gw-uses" }, ` use ${used} of ${uses}`) : null,
+      uses > 1
+        ? h(
+            "span",
+            { class: "gw-uses", title: `use ${used} of ${uses}` },
+            roomy ? ` use ${used} of ${uses}` : ` ${used}/${uses}`,
+          )
+        : null,
     );
   }
 
-  sum(chain) {
+  sum(chain, compact = false) {
     const { scene, thread, position } = this.player;
     const sum = scene.accumulator(chain, thread, position);
     const target = scene.target(chain, thread);
     const now = sum && sum.step === position;
+    const ends = target ? place(scene, target.array, target.element) : "not stored";
     return h(
       "li",
-      { class: now ? "gw-sum gw-now-changed" : "gw-sum" },
-      h("span", {}, `acc ${chain}`),
+      { class: now ? "gw-sum gw-now-changed" : "gw-sum", title: compact ? `acc ${chain}, ${ends}` : null },
+      h("span", { class: compact ? "gw-quiet" : null }, compact ? String(chain) : `acc ${chain}`),
       h("b", {}, sum ? short(sum.value) : "–"),
-      h("span", { class: "gw-quiet" }, target ? place(scene, target.array, target.element) : "not stored"),
+      compact ? null : h("span", { class: "gw-quiet" }, ends),
     );
   }
-}
-
-function usesUntil(scene, load, position) {
-  let used = 0;
-  for (let step = load + 1; step <= position; step++)
-    if (
-      scene.phase(step) === "multiply" &&
-      scene.members(step).some(thread => [0, 1].some(operand => scene.origin(step, operand, thread)?.step === load))
-    )
-      used++;
-  return used;
 }
 
 // What one thread does in a step, in a few words.
 export function actionOf(scene, thread, position) {
   const kind = scene.kind(position);
-  if (kind === END) return "has finished";
+  if (kind === END) return scene.meta.completed ? "has finished" : "was stopped";
   if (!scene.takesPart(position, thread)) {
     if (scene.waiting(position).has(thread)) return "waits at the barrier";
     return kind === BARRIER ? "has not arrived yet" : "takes no part in this step";
@@ -166,7 +181,9 @@ export class Monitor {
     const { scene } = this.player;
     const sums = scene.chainSteps.map((_, n) => `acc ${n}`);
     this.head.replaceChildren(
-      ...["thread", "warp", "does", "held", ...sums].map(text => h("th", { scope: "col" }, text)),
+      ...["thread", "warp", "does", "held", ...sums].map(text =>
+        h("th", { scope: "col", class: text === "does" ? "gw-does" : null }, text),
+      ),
     );
     this.rows = Array.from({ length: scene.threads }, (_, thread) => {
       const follow = h("button", { type: "button", onclick: () => this.player.follow(thread) }, scene.name(thread));

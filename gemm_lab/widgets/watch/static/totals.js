@@ -35,14 +35,9 @@ export class Totals {
 
   update() {
     const { scene, position } = this.player;
-    const { sums, column, meta } = scene;
+    const { sums, meta } = scene;
     const end = scene.steps - 1;
-    const done = scene.kind(position) === END ? meta.counts : null;
-    const grid = {
-      global: done?.global_load_words ?? column.launch_global[position],
-      shared: done?.shared_load_words ?? column.launch_shared[position],
-      fma: done?.fma ?? column.launch_fma[position],
-    };
+    const grid = gridSoFar(scene, position);
     const paper = { global: meta.paper.global_load_words, shared: meta.paper.shared_load_words, fma: meta.paper.fma };
     ["global", "shared", "fma"].forEach((name, n) =>
       this.fill(n, [sums[name][position], sums[name][end], grid[name], paper[name]].map(whole)),
@@ -60,6 +55,17 @@ export class Totals {
   fill(row, texts) {
     texts.forEach((text, n) => setText(this.rows[row].children[n + 1], text));
   }
+}
+
+// What all blocks have read and multiplied; at the end that is what was counted.
+export function gridSoFar(scene, position) {
+  const { column, meta } = scene;
+  const done = scene.kind(position) === END && meta.completed ? meta.counts : null;
+  return {
+    global: done?.global_load_words ?? column.launch_global[position],
+    shared: done?.shared_load_words ?? column.launch_shared[position],
+    fma: done?.fma ?? column.launch_fma[position],
+  };
 }
 
 const whole = number => (number === undefined ? "no formula" : grouped(number));

@@ -22,6 +22,7 @@ export class Scene {
     this.usage = new Map();
     this.history = new Map();
     this.sums = runningSums(this);
+    this.users = this.findUsers();
     this.findAccumulators();
   }
 
@@ -153,8 +154,8 @@ export class Scene {
   content(array, element, position) {
     const written = this.lastWrite(array, element, position + 1);
     if (written) return written.value;
-    const start = this.column[this.arrays[array].role];
-    return start && this.arrays[array].role !== "C" ? start[element] : undefined;
+    const role = this.arrays[array]?.role; // none of an array that the block never reached
+    return role === "A" || role === "B" ? this.column[role][element] : undefined;
   }
 
   // The element was stored before a barrier that came before the newest store to the array.
@@ -256,7 +257,7 @@ export class Scene {
     return null;
   }
 
-  // The element of C that a thread's sum ends in: {array, element}, or null if it is never stored.
+  // The element that a thread's sum ends in, one of C if there is: {array, element}, or null if it is never stored.
   target(chain, thread) {
     for (const { step, k } of this.chainStores[chain])
       if (this.takesPart(step, thread))
@@ -274,20 +275,44 @@ export class Scene {
     return found;
   }
 
+  // For every loaded word (4 * step + element) the multiplications that use it, in order.
+  findUsers() {
+    const users = new Map();
+    for (let step = 0; step < this.steps; step++) {
+      if (!isCompute(this.kind(step)) || this.phase(step) !== "multiply") continue;
+      for (const tag of new Set([0, 1, 2].flatMap(operand => this.tags(step, operand))))
+        if (tag >= 0 && isLoad(this.kind(tag >> 2))) {
+          if (!users.has(tag)) users.set(tag, []);
+          users.get(tag).push(step);
+        }
+    }
+    return users;
+  }
+
+  tags(step, operand) {
+    const source = this.column.sources[4 * step + operand];
+    const { length } = this.members(step);
+    return source >= -1 ? [source] : [...this.column.mixed.subarray(-2 - source, -2 - source + length)];
+  }
+
   // Loaded values that a thread still needs for a multiplication, the most used first.
   held(thread, position) {
     const found = [];
     for (let step = position; step >= 0 && found.length < 64; step--)
       if (isLoad(this.kind(step)) && this.column.last[step] >= position && this.takesPart(step, thread))
-        for (let k = 0; k < this.width(step); k++)
+        for (let k = 0; k < this.width(step); k++) {
+          const users = this.users.get(4 * step + k);
+          if (!users || users.at(-1) < position) continue;
           found.push({
             step,
             k,
             array: this.column.array[step],
             element: this.element(step, thread) + k,
             value: this.value(step, thread, k),
-            uses: this.column.uses[step],
+            uses: users.length,
+            used: upTo(users, position),
           });
+        }
     return found.sort((a, b) => b.uses - a.uses || a.step - b.step);
   }
 

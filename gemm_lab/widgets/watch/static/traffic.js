@@ -70,7 +70,7 @@ export class Traffic {
   details(requests) {
     const { scene, position } = this.player;
     const kind = scene.kind(position);
-    if (kind === END) return [h("p", {}, "The block has finished.")];
+    if (kind === END) return [h("p", {}, scene.meta.completed ? "The block has finished." : "The run was stopped.")];
     if (kind === BARRIER) return [this.barrier()];
     if (scene.array(position)?.space === "shared" && !requests.length)
       return [h("p", {}, "No request of its own: in the machine code a wider access of another step serves this one.")];
