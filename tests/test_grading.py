@@ -251,6 +251,25 @@ def test_a_process_that_is_ended_costs_its_task_alone(versions, tmp_path, monkey
     assert not result.feedback["rect"].passed and len(result.feedback) == len(ASSIGNMENT.tasks)
 
 
+@pytest.mark.parametrize("limits, used, later, seconds", [
+    (Limits(), 0.0, 6, 2), (Limits(), 0.4, 3, 3), (Limits(), 13.5, 0, 1), (Limits(), 99.0, 2, 1),
+    (Limits(task_seconds=5, total_seconds=70), 30.0, 3, 5), (Limits(total_seconds=14), 6.0, 3, 2)])
+def test_each_task_is_sure_of_its_part_of_the_total(limits, used, later, seconds):
+    assert limits.share(used, later, 7) == seconds
+
+
+def test_many_slow_tasks_end_in_time_and_the_others_are_scored(versions, tmp_path):
+    """Three answers that never end, before others and after them: each costs its own points and none of the rest."""
+    slow = {"column": "def column(width):\n    while True: pass"}
+    for name, before in (("rect", "acc \\+="), ("turn", "As\\[tx\\]\\[ty\\] = a")):
+        slow[name] = re.sub(before, rf"{{ {FLOOD} }} \g<0>", model(versions, name)[name])
+    answers = model(versions, "tile_words", "race", "order", "mend") | slow
+    result = scored(tmp_path, with_answers(versions[0], **answers), Limits(task_seconds=30, total_seconds=7))
+    assert result.score == points("tile_words", "race", "order", "mend")
+    assert result.feedback["rect"].kinds == result.feedback["turn"].kinds == ("stopped",)
+    assert result.used < 10 and result.seconds < 60
+
+
 def test_the_first_of_two_cells_with_one_id_counts(versions, tmp_path):
     answers = model(versions, "race")
     book = with_answers(versions[0], **answers)
@@ -299,6 +318,22 @@ def test_what_a_function_cannot_do(bubblewrap, body, says):
     assert re.search(says, outputs.fault), outputs
 
 
+@pytest.mark.parametrize("start", [
+    "os.fork()", "os.posix_spawn('/usr/bin/true', ['true'], {})", "subprocess.run(['/usr/bin/true'])",
+    "threading.Thread(target=print).start()", "ctypes.CDLL(None).fork() == -1 and os.fork()",
+    "ctypes.CDLL(None, use_errno=True).syscall(435, None, 0) == -1 and os.strerror(ctypes.get_errno()).missing"])
+def test_a_function_starts_no_process_and_no_thread(bubblewrap, start):
+    """And so no fork bomb: it is refused, and need not be ended."""
+    names = "import ctypes, os, subprocess, threading"
+    outputs = run(f"def f(x):\n    {names}\n    while True:\n        {start}")
+    assert re.search("not permitted|can't start new thread|no attribute 'missing'", outputs.fault), outputs
+
+
+def test_where_calls_cannot_be_filtered_functions_are_not_run(bubblewrap, monkeypatch):
+    monkeypatch.setattr(sandbox.platform, "machine", lambda: "riscv64")
+    assert "x86_64 and aarch64 only" in run("def f(x): return 1").fault
+
+
 def test_an_endless_function_is_ended_by_processor_time(bubblewrap):
     start = time.perf_counter()
     assert run("def f(x):\n    while True: pass", Limits(task_seconds=1)).fault
@@ -332,7 +367,7 @@ def test_without_bubblewrap_functions_are_not_run_and_the_rest_is_scored(version
 
 @pytest.mark.parametrize("words, says", [
     (["nowhere", "--out", "x"], "no folder"), ([".", "--out", "x"], "holds no submission"),
-    ([".", "--out", "x", "--jobs", "0"], "--jobs")])
+    ([".", "--out", "x", "--jobs", "0"], "--jobs"), ([".", "--out", "x", "--total-seconds", "0"], "--total-seconds")])
 def test_a_wrong_call_is_one_clear_line(words, says, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["grade", *words]) == 2

@@ -64,14 +64,19 @@ def add_grade(commands) -> None:
                                                                            "processors)")
     sub.add_argument("--task-seconds", type=int, default=Limits.task_seconds, help="processor time for a task "
                                                                                    "(default: %(default)s)")
+    sub.add_argument("--total-seconds", type=int, default=Limits.total_seconds, help="processor time for a submission; "
+                                                                                     "each of its tasks is sure of an "
+                                                                                     "equal part (default: "
+                                                                                     "%(default)s)")
     sub.add_argument("--memory-gb", type=float, default=Limits.memory_gb, help="for a submission (default: "
                                                                                "%(default)s)")
     sub.set_defaults(run=grade_command)
 
 
 def grade_command(options) -> int:
-    if min(options.jobs, options.task_seconds) < 1 or not 1 <= options.memory_gb <= 1024:
-        raise ValueError("--jobs and --task-seconds are whole numbers, 1 or more; --memory-gb is 1 to 1024")
+    if min(options.jobs, options.task_seconds, options.total_seconds) < 1 or not 1 <= options.memory_gb <= 1024:
+        raise ValueError("--jobs, --task-seconds and --total-seconds are whole numbers, 1 or more; --memory-gb is 1 to "
+                         "1024")
     submissions, remarks = find(options.folder, tuple(options.lesson or sheets.LESSONS))
     for remark in remarks:
         print(remark, file=sys.stderr)
@@ -80,7 +85,8 @@ def grade_command(options) -> int:
     if sandbox.program() is None:
         print("bubblewrap is not installed: Python functions are not scored (Debian: sudo apt-get install bubblewrap)",
               file=sys.stderr)
-    results = score_all(submissions, options.seed, options.jobs, Limits(options.task_seconds, options.memory_gb), tell)
+    limits = Limits(options.task_seconds, options.memory_gb, options.total_seconds)
+    results = score_all(submissions, options.seed, options.jobs, limits, tell)
     reports.write_all(results, options.out)
     print(f"{len(results)} submissions: {options.out / 'scores.csv'}, {options.out / 'class.html'}")
     return 0

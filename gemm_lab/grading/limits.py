@@ -12,10 +12,20 @@ FILE_BYTES = 64 * 2**20     # the largest file that such a process may write
 
 @dataclass(frozen=True)
 class Limits:
-    """Processor time for one task, address space for a process."""
+    """Processor time for one task and for a whole submission, address space for a process."""
 
     task_seconds: int = 3
     memory_gb: float = 3.0
+    total_seconds: int = 15
+
+    def share(self, used: float, later: int, tasks: int) -> int:
+        """Seconds for the next task of a submission that has used so many.
+
+        Each of its tasks is sure of an equal part of the total. What one leaves goes to those after it, so that tasks
+        that are ended take nothing from the `later` ones.
+        """
+        left = self.total_seconds - used - later * self.total_seconds / tasks
+        return max(1, min(self.task_seconds, int(left + 1e-6)))
 
     @property
     def function_seconds(self) -> float:

@@ -11,12 +11,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from gemm_lab.exercises import sheets
 from gemm_lab.exercises.assignment import PUBLIC
 from gemm_lab.exercises.feedback import Feedback, wrong
+from gemm_lab.exercises.function_tasks import Outputs
 from gemm_lab.grading import sandbox
 from gemm_lab.grading.limits import Limits, limited
 from gemm_lab.grading.submissions import Submission
@@ -35,6 +36,7 @@ class Result:
     essays: dict[str, str] = field(default_factory=dict)
     note: str = ""
     seconds: float = 0.0
+    used: float = 0.0       # of them, processor time for tasks
 
     @property
     def score(self) -> int:
@@ -64,48 +66,67 @@ def score(submission: Submission, seed: str | None, limits: Limits) -> Result:
     start, result = time.monotonic(), Result(submission)
     left = [task.name for task in sheets.assignment(submission.lesson).tasks]
     while left and not result.note:
-        with Scorer(submission, seed, left, limits) as scorer:
-            at_work = follow(scorer, result, limits)
-        if at_work:
-            result.feedback[at_work] = wrong(at_work, "stopped", "The check of this answer was stopped: it took more "
-                                                                 "time "
-                                             f"than {limits.task_seconds} s or more memory than {limits.memory_gb:g} "
-                                             f"GB.")
-        elif len(result.feedback) == 0 and not result.note:
-            result.note = "the notebook could not be read within the limits of time and memory"
-        left = [name for name in left if name not in result.feedback]
+        with Scorer(submission, seed, limits) as scorer:
+            if not follow(scorer, result, left, limits) and not result.note:
+                result.note = "the notebook could not be read within the limits of time and memory"
     result.seconds = time.monotonic() - start
     return result
 
 
-def follow(scorer: Scorer, result: Result, limits: Limits) -> str | None:
-    """Take in the events of a scoring process; returns the task at which it was ended, if it was."""
-    at_work = None
+def follow(scorer: Scorer, result: Result, left: list[str], limits: Limits) -> bool:
+    """Hand the tasks that are left to a scoring process, one by one, and take in its events. False: it took none."""
+    at_work, seconds, tasks = "", 0, len(sheets.assignment(result.submission.lesson).tasks)
     for event in scorer.events():
         match event["event"]:
             case "unreadable":
                 result.note = event["message"]
+                return False
             case "read":
                 result.essays = event["essays"]
-            case "begin":
-                at_work = event["task"]
             case "run":
-                scorer.answer(asdict(sandbox.run_function(event["source"], event["name"], event["inputs"], limits)))
+                scorer.say(asdict(outputs(event, result, replace(limits, task_seconds=seconds))))
+                continue
             case "scored":
-                feedback = {name: tuple(value) if isinstance(value, list) else value
-                            for name, value in event["feedback"].items()}
-                result.feedback[at_work] = Feedback(**feedback)
-                result.sources[at_work] = event["source"]
-                at_work = None
-    return at_work
+                scored(event, at_work, result)
+        if not left:
+            return True
+        at_work = left.pop(0)
+        seconds = limits.share(result.used, len(left), tasks)
+        scorer.say({"task": at_work, "seconds": seconds})
+    if at_work:
+        stopped(at_work, seconds, result, limits)
+    return bool(at_work)
+
+
+def outputs(event: dict, result: Result, limits: Limits) -> Outputs:
+    """What a student's function returns; its time counts."""
+    start = time.monotonic()
+    found = sandbox.run_function(event["source"], event["name"], event["inputs"], limits)
+    result.used += time.monotonic() - start
+    return found
+
+
+def scored(event: dict, task: str, result: Result) -> None:
+    """Note down the feedback for a task."""
+    result.feedback[task] = Feedback(**{name: tuple(value) if isinstance(value, list) else value
+                                        for name, value in event["feedback"].items()})
+    result.sources[task] = event["source"]
+    result.used += event["seconds"]
+
+
+def stopped(task: str, seconds: int, result: Result, limits: Limits) -> None:
+    """Note down that a task's process was ended."""
+    result.feedback[task] = wrong(task, "stopped", "The check of this answer was stopped: it took more time than "
+                                  f"{seconds} s or more memory than {limits.memory_gb:g} GB.")
+    result.used += seconds
 
 
 class Scorer:
     """A scoring process, with a folder of its own that is gone afterwards."""
 
-    def __init__(self, submission: Submission, seed: str | None, tasks: Sequence[str], limits: Limits):
+    def __init__(self, submission: Submission, seed: str | None, limits: Limits):
         self.job = {"path": str(submission.path.resolve()), "lesson": submission.lesson, "seed": seed,
-                    "secret": seed or PUBLIC, "tasks": list(tasks), "seconds": limits.task_seconds}
+                    "secret": seed or PUBLIC, "seconds": limits.task_seconds}
         self.limits = limits
 
     def __enter__(self) -> Scorer:
@@ -119,7 +140,7 @@ class Scorer:
             sandbox.shut_in(command, Path(self.folder.name)), cwd=self.folder.name, env=env,
             preexec_fn=limited(self.limits),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
-        self.answer(self.job)
+        self.say(self.job)
         return self
 
     def __exit__(self, *_) -> None:
@@ -127,7 +148,7 @@ class Scorer:
         self.process.communicate()
         self.folder.cleanup()
 
-    def answer(self, message: dict) -> None:
+    def say(self, message: dict) -> None:
         """One line to the process, which may be gone already."""
         try:
             self.process.stdin.write(json.dumps(message).encode() + b"\n")

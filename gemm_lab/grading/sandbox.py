@@ -2,21 +2,24 @@
 
 `shut_in` wraps the grader's own process, which reads hostile data. `run_function` runs a student's Python function;
 there the course is not to be seen at all, nor any other file of this machine than Python, NumPy and the system's
-libraries.
+libraries, and no further process or thread can be started.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from gemm_lab.exercises.function_tasks import Outputs
+from gemm_lab.grading import seccomp
 from gemm_lab.grading.limits import Limits, limited
 
 MOST_OUTPUT = 100_000       # characters of a function's results
@@ -64,12 +67,17 @@ def run_function(source: str, name: str, inputs: Sequence[int], limits: Limits) 
     """What the function `name` of a student's cell returns for each input, or why it does not."""
     if program() is None:
         return Outputs(fault="it was not run: bubblewrap (bwrap) is not installed on the grading machine")
+    if platform.machine() not in seccomp.MACHINES:
+        return Outputs(fault=f"it was not run: that is done on {' and '.join(seccomp.MACHINES)} only")
     job = json.dumps({"source": source, "name": name, "inputs": list(inputs)})
-    try:
-        done = subprocess.run(_alone(), input=job, capture_output=True, text=True, timeout=limits.function_seconds,
-                              env={}, preexec_fn=limited(limits))
-    except subprocess.TimeoutExpired:
-        return Outputs(fault="it took too long")
+    with tempfile.TemporaryFile() as file:
+        file.write(seccomp.no_new_processes(platform.machine()))
+        file.seek(0)
+        try:
+            done = subprocess.run(_alone(file.fileno()), input=job, capture_output=True, text=True, env={},
+                                  timeout=limits.function_seconds, preexec_fn=limited(limits), pass_fds=[file.fileno()])
+        except subprocess.TimeoutExpired:
+            return Outputs(fault="it took too long")
     return _outputs(done.stdout[:MOST_OUTPUT])
 
 
@@ -81,7 +89,7 @@ def _outputs(text: str) -> Outputs:
         return Outputs(fault="it ended without a result: too much time, too much memory, or a crash")
 
 
-def _alone() -> list[str]:
+def _alone(filter_file: int) -> list[str]:
     """Bubblewrap's command line for the runner: only what Python and NumPy need can be seen."""
     python = os.path.realpath(sys.executable)
     seen = dict.fromkeys([*SYSTEM, sys.base_prefix])
@@ -91,7 +99,7 @@ def _alone() -> list[str]:
         binds += ["--ro-bind-try", str(folder), f"/packages/{name}"]
     return [program(), *binds, *_hidden(seen), "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/answer", "--chdir",
             "/answer", "--setenv", "PYTHONPATH", "/packages", "--setenv", "OPENBLAS_NUM_THREADS", "1", *_APART,
-            python, "-P", "-s", "-S", "-c", RUNNER]
+            "--seccomp", str(filter_file), python, "-P", "-s", "-S", "-c", RUNNER]
 
 
 def _hidden(seen: dict[str, None]) -> list[str]:

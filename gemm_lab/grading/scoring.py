@@ -1,7 +1,8 @@
 """The process that scores one submission: `python -m gemm_lab.grading.scoring`, started by pool.py.
 
-A job comes in on standard input, one line of JSON; what is found goes out, a line for each event. Nothing of the
-notebook is executed here. A function that a student wrote is handed back to the parent, who has it run in a sandbox.
+A job comes in on standard input, one line of JSON, then a line for each task with its seconds; what is found goes out,
+a line for each event. Nothing of the notebook is executed here. A function that a student wrote is handed back to the
+parent, who has it run in a sandbox.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from time import process_time
 
 from gemm_lab.exercises import notebook, sheets
 from gemm_lab.exercises.answers import has_function, read_answer
@@ -27,9 +29,14 @@ def say(**event) -> None:
     print(json.dumps(event), flush=True)
 
 
+def heard() -> dict:
+    """One line from the parent; empty where there are no more."""
+    return json.loads(sys.stdin.readline() or "{}")
+
+
 def main() -> int:
-    """Score the tasks of the job, one after the other."""
-    job = json.loads(sys.stdin.readline())
+    """Score the tasks that the parent names, one after the other."""
+    job = heard()
     assignment = sheets.assignment(job["lesson"])
     numbers = assignment.drawn(job["seed"])
     more_time(job["seconds"])
@@ -39,12 +46,11 @@ def main() -> int:
         say(event="unreadable", message=str(error))
         return 0
     say(event="read", essays=essays(cells))
-    for name in job["tasks"]:
-        more_time(job["seconds"])
-        say(event="begin", task=name)
-        source = notebook.source(cells.get(name, {}))
-        feedback = judge(assignment[name], source, numbers, job["secret"])
-        say(event="scored", feedback=asdict(feedback), source=source[:LONGEST_ESSAY])
+    while task := heard():
+        more_time(task["seconds"])
+        start, source = process_time(), notebook.source(cells.get(task["task"], {}))
+        feedback = judge(assignment[task["task"]], source, numbers, job["secret"])
+        say(event="scored", feedback=asdict(feedback), source=source[:LONGEST_ESSAY], seconds=process_time() - start)
     return 0
 
 
@@ -78,7 +84,7 @@ def function_outputs(task: Function, source: str, secret: str) -> Outputs:
     if not has_function(source, task.name):
         raise Unreadable(f"the cell defines no function {task.name!r}")
     say(event="run", source=source, name=task.name, inputs=task.all_inputs(secret))
-    answer = json.loads(sys.stdin.readline())
+    answer = heard()
     return Outputs(tuple(answer["values"]), answer["fault"])
 
 
