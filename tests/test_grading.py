@@ -261,7 +261,7 @@ def test_each_task_is_sure_of_its_part_of_the_total(limits, used, later, seconds
 def test_many_slow_tasks_end_in_time_and_the_others_are_scored(versions, tmp_path):
     """Three answers that never end, before others and after them: each costs its own points and none of the rest."""
     slow = {"column": "def column(width):\n    while True: pass"}
-    for name, before in (("rect", "acc \\+="), ("turn", "As\\[tx\\]\\[ty\\] = a")):
+    for name, before in (("rect", "for \\(int k = 0; k < TK"), ("turn", "As\\[tx\\]\\[ty\\] = a")):
         slow[name] = re.sub(before, rf"{{ {FLOOD} }} \g<0>", model(versions, name)[name])
     answers = model(versions, "tile_words", "race", "order", "mend") | slow
     result = scored(tmp_path, with_answers(versions[0], **answers), Limits(task_seconds=30, total_seconds=7))
