@@ -155,8 +155,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(notebooks: Path, dark: bool = False) -> Iterator[tuple[str, str]]:
-    """JupyterLab on a trusted copy of a folder, as `make lab` starts it, with settings of its own: (address, token)."""
+def server(notebooks: Path, dark: bool = False, app: str = "jupyterlab") -> Iterator[tuple[str, str]]:
+    """JupyterLab on a trusted copy of a folder, as `make lab` starts it, with settings of its own: (address, token).
+
+    app   "jupyterlab", or "notebook" for Notebook 7
+    """
     with tempfile.TemporaryDirectory(prefix="gemm-lab-") as name:
         folder = Path(name)
         shutil.copytree(notebooks, folder / "notebooks", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
@@ -170,7 +173,7 @@ def server(notebooks: Path, dark: bool = False) -> Iterator[tuple[str, str]]:
         port, token = free_port(), secrets.token_hex(16)
         with open(folder / "log", "w") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+                [sys.executable, "-m", app, "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
                  "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", "--LabApp.news_url=None",
                  f"--ServerApp.root_dir={folder / 'notebooks'}", "--expose-app-in-browser"],
                 env=env, stdout=log, stderr=log)
