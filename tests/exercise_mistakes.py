@@ -6,6 +6,8 @@ message). They belong to the public version of the exercises.
 
 from __future__ import annotations
 
+FOUR_AT_ONCE = """{ const float4 f = *(const float4 *)&As[k][top + i / 4 * 4];
+x[i] = i % 4 == 0 ? f.x : i % 4 == 1 ? f.y : i % 4 == 2 ? f.z : f.w; }"""
 EXIT_EARLY = ("if (row >= M || col >= N) return;", "")
 
 WRONG = {
@@ -137,4 +139,46 @@ WRONG = {
             ("gl.RegisterTiling1D(BM=128, BN=128, BK=16, TM=16)", "shared-memory", "BK * (BM + BN)"),
             ("gl.RegisterTiling1D(BM=128, BN=128, BK=8, TM=32)", "warps", "Registers limit"),
             ("gl.SharedTiling(TILE=32)", "unreadable", "RegisterTiling1D")]},
+    "04": {
+        "banks": [
+            ({12}, "too-few", "not all"), ({21, 22}, "too-few", "not all"), ({12, 16, 21}, "row", "into one row"),
+            ({20, 21, 22}, "broadcast", "different ones"), ({12, 35}, "global", "no banks"),
+            ({26}, "registers", "registers of one thread"), ({4, 5}, "declaration", "touches no word"),
+            ({18}, "no-access", "no word"), ({99}, "unreadable", "1 to")],
+        "change": [
+            ("waiting for global memory", "chose waiting for global memory", "by a quarter"),
+            ("waiting for registers", "chose waiting for registers", "by a quarter"),
+            ("traffic with DRAM", "chose traffic with DRAM", "did not fall"), ("wavefronts", "unreadable", "hoose"),
+            (1, "unreadable", "hoose"), (["bank conflicts"], "unreadable", "hoose")],
+        "repair": [
+            ([("if (r < M && c < N)", "if (r < M)")], "out-of-bounds", "Which rows"),
+            ([("if (r < M && c < N)", "if (c < N)")], "out-of-bounds", "Which rows"),
+            ([("if (r < M && c < N)", "if (r < M && left + j < N)")], "out-of-bounds", "Which rows"),
+            ([("if (r < M && c < N)", "if (r + TM < M && c < N)")], "wrong-values", "wrong"),
+            ([("if (r < M && c < N)", "if (r <= M && c < N)")], "out-of-bounds", "Which rows"),
+            ([("if (r < M && c < N)", "if (r < N && c < M)")], "race", "same element"),
+            ([("acc[TM][TN] = {}", "acc[TM][TN] = {0.0f}"), ("TM = 4, TN", "TM = 2 + 2, TN")], "too-many-changes",
+             "takes 1")],
+        "outer": [
+            ([("WIDTH = BM + 4", "WIDTH = BM")], "over-budget", "in a store"),
+            ([("WIDTH = BM + 4", "WIDTH = BM + 8")], "over-budget", "in a store"),
+            ([("WIDTH = BM + 4", "WIDTH = BM + 1")], "over-budget", "by one load"),
+            ([("WIDTH = BM + 4", "WIDTH = BM + 12")], "compile-error", "at most 8"),
+            ([("As[i % BK][i / BK] = a;", "As[i / BK][i % BK] = a;")], "out-of-bounds", "index"),
+            ([("As[i % BK][i / BK] = a;", "")], "uninitialized", "nobody wrote"),
+            ([("x[i] = As[k][top + i]", "x[i] = As[k][top]")], "wrong-values", "accumulator"),
+            ([("+= x[i] * y[j]", "+= *(volatile float *)&As[k][top + i] * y[j]")], "over-budget", "more words"),
+            ([("y[j] = Bs[k][left + j]", "y[j] = *(volatile float *)&Bs[k][left + j]")], "over-budget", "by one load"),
+            ([("WIDTH = BM + 4", "WIDTH = BM + 2"), ("x[i] = As[k][top + i];", FOUR_AT_ONCE)], "misaligned",
+             "16 bytes"),
+            ([("if (r < M && c < N)", "if (r < M)")], "out-of-bounds", "index"),
+            ([("beta == 0.0f ? alpha * acc[i][j] : ", "")], "wrong-values", "accumulator"),
+            ([("BM = 64, BN = 64", "BM = 32, BN = 64")], "skeleton-changed", "skeleton")],
+        "tile": [
+            ("gl.RegisterTiling2D(BM=64, BN=64, BK=8, TM=8, TN=4)", "global-words", "elements of C"),
+            ("gl.RegisterTiling2D(BM=128, BN=64, BK=32, TM=4, TN=4)", "shared-words", "Two of the five"),
+            ("gl.RegisterTiling2D(BM=128, BN=128, BK=16, TM=8, TN=4)", "shared-memory", "BK * (BM + BN)"),
+            ("gl.RegisterTiling2D(BM=64, BN=128, BK=8, TM=8, TN=8)", "registers", "TM * TN sums"),
+            ("gl.RegisterTiling2D(BM=128, BN=64, BK=16, TM=8, TN=8)", "warps", "TM * TN sums"),
+            ("gl.RegisterTiling1D(BM=64, BN=64, BK=8, TM=8)", "unreadable", "RegisterTiling2D")]},
 }

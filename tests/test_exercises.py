@@ -16,6 +16,7 @@ from gemm_lab.exercises.formula_tasks import Formula, Grid, Number
 from gemm_lab.exercises.function_tasks import Function
 from gemm_lab.exercises.kernel_tasks import Kernel, Order, Tile
 from gemm_lab.exercises.sheet import unreadable_cell
+from gemm_lab.exercises.sheets.sheet04 import counted
 from gemm_lab.exercises.tasks import each_wrong
 from tests.exercise_mistakes import WRONG
 
@@ -60,7 +61,7 @@ def test_the_stub_is_not_answered_and_says_what_is_wanted(assignment, task):
     numbers = assignment.drawn(None)
     feedback = task.check(stub_answer(task, numbers), numbers)
     assert not feedback.passed and feedback.kinds == ("not-answered",)
-    assert re.search(r"lines?\b|number|formula|letters|order|quotes|RegisterTiling1D|one of", feedback.message)
+    assert re.search(r"lines?\b|number|formula|letters|order|quotes|RegisterTiling|one of", feedback.message)
 
 
 @pytest.mark.parametrize("assignment, task", [p for p in KERNELS if p.values[1].repairs is None])
@@ -270,6 +271,44 @@ def test_the_suspect_line_passes_on_square_matrices_alone():
         kernel = gl.Naive().with_source(task.given(numbers), entry="suspect")
         assert gl.check(kernel, [(33, 33, 33)]).passed and not gl.check(kernel, [(20, 35, 40), (40, 20, 35)]).passed
         assert len(task.wanted(numbers)) == 1
+
+
+def test_the_wavefronts_of_an_outer_product_are_those_that_the_emulator_counts():
+    assignment = sheets.assignment("04")
+    names = ("TM", "TN", "across")
+    for TM, TN, across in [tuple(map(assignment.shown.get, names)), *assignment.others[",".join(names)]]:
+        kernel = gl.RegisterTiling2D(32 // across * TM, across * TN, max(4, 4 * across // TM), TM, TN)
+        A, B = np.ones((kernel.BM, kernel.BK), np.float32), np.ones((kernel.BK, kernel.BN), np.float32)
+        counts = kernel.run(A, B).counts
+        w = assignment["w"].truth(assignment.numbers(assignment.shown | {"TM": TM, "TN": TN, "across": across}, ""))
+        assert w == counts.shared_load_wavefronts / (counts.fma / 32), kernel
+
+
+def test_the_lines_with_bank_conflicts_are_those_in_which_the_emulator_counts_some():
+    assignment = sheets.assignment("04")
+    task = assignment["banks"]
+    for form in "abc":
+        numbers = assignment.numbers(assignment.shown, f"{form}aaaa")
+        kernel = gl.CudaGemm(task.given(numbers), "banks", lambda M, N: (-(-N // 128), -(-M // 64)), 256)
+        assert gl.check(kernel, [(70, 33, 9)]).passed
+        run = kernel.run(np.ones((64, 16), np.float32), np.ones((16, 128), np.float32))
+        lines = {line for line, counts in run.by_line.items()
+                 if counts.shared_load_bank_conflicts or counts.shared_store_bank_conflicts}
+        assert lines == task.wanted(numbers)
+        for line, kind in ((12, "store-of-a"), (21, "side-by-side"), (22, "side-by-side")):
+            if line not in lines:
+                assert task.check([*lines, line], numbers).kinds == (kind,)
+
+
+def test_a_change_removed_what_the_task_says_and_nothing_else_that_could_be_chosen():
+    assignment = sheets.assignment("04")
+    for form, name in zip("abcd", assignment["change"].options):
+        numbers = assignment.numbers(assignment.shown, f"a{form}aaa")
+        assert assignment["change"].truth(numbers) == name
+        (_, wavefronts, *_), *others = counted(numbers)
+        fell = {what: (before, after) for (_, before, after, _), what in zip(others, assignment["change"].options)
+                if after < 0.75 * before and before > {"bank conflicts": 0.02 * wavefronts}.get(what, 0.05)}
+        assert list(fell) == [name]
 
 
 # --- no trick passes

@@ -49,6 +49,7 @@ class Kernel(Task):
     budgets  a function of the sheet's numbers and a size (M, N, K): limits by name, as for `gl.check`, on every size
     advice   name of a budget, or kind of finding -> what to look at
     repairs  lines that may be changed; None: everything outside the regions must stay as it is
+    deepest  the largest K of a hidden size: what takes the emulator long is tried on few steps
     """
 
     text: Callable[[Numbers], str] = field(repr=False)
@@ -58,6 +59,7 @@ class Kernel(Task):
     repairs: int | None = None
     asked: str = "the CUDA text of the kernel, in quotes"
     sizes: Sequence[tuple[int, int, int]] = SIZES
+    deepest: int = 70
 
     def student_text(self, numbers: Numbers) -> str:
         """The text that the student finds in the cell."""
@@ -102,7 +104,7 @@ class Kernel(Task):
         return self.like(numbers).with_source(text, label=self.name)
 
     def _run(self, text: str, numbers: Numbers, seed: str | None) -> Feedback:
-        for hidden, sizes in ((False, self.sizes), (True, hidden_sizes(self.name, seed))):
+        for hidden, sizes in ((False, self.sizes), (True, hidden_sizes(self.name, seed, self.deepest))):
             for size in sizes:
                 try:
                     verdict = gl.check(self.kernel(text, numbers), [size], self._budgets(numbers, size, hidden))

@@ -75,12 +75,12 @@ class Task:
         return ""
 
 
-def hidden_sizes(task: str, seed: str | None, count: int = 2, largest: int = 70) -> tuple[tuple[int, int, int], ...]:
-    """(M, N, K) that only somebody who has the seed knows; none without a seed."""
+def hidden_sizes(task: str, seed: str | None, deepest: int = 70) -> tuple[tuple[int, int, int], ...]:
+    """Two sizes (M, N, K) that only somebody who has the seed knows, K at most `deepest`; none without a seed."""
     if seed is None:
         return ()
     random = Random(f"{task}/{seed}")
-    return tuple(tuple(random.randint(2, largest) for _ in range(3)) for _ in range(count))
+    return tuple(tuple(random.randint(2, most) for most in (70, 70, deepest)) for _ in range(2))
 
 
 def each_wrong(task: Task, numbers: Numbers) -> Iterator[tuple[Mistake, object]]:
