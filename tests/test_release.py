@@ -26,6 +26,13 @@ def test_there_is_one_for_each_lesson_that_has_an_assignment():
 
 
 @pytest.mark.parametrize("source, student", BOTH)
+def test_a_lesson_ends_with_a_link_to_its_exercises(source, student):
+    path = ROOT / "notebooks" / source.name
+    *_, last = (cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+    assert f"](exercises/{student.name})" in last.split("\n")[-1]
+
+
+@pytest.mark.parametrize("source, student", BOTH)
 def test_regeneration_gives_the_same_bytes(source, student, tmp_path):
     assert release.write_release(source, tmp_path).read_bytes() == student.read_bytes(), "run `make exercises`"
 
