@@ -382,6 +382,19 @@ def test_the_last_snapshot_shows_the_product():
     assert all(f"{value:g}" in texts for value in product)    # the strip of thread 0
 
 
+@pytest.mark.parametrize("kernel, size", [(gl.Naive(block=(32, 2)), (4, 32, 8)), (STRIPS, (8, 8, 8)),
+                                          (gl.Pipelining(16, 32, 8, 4, 4), (16, 32, 24))], ids=str)
+def test_the_parts_of_a_snapshot_are_apart(kernel, size):
+    nodes = list(ElementTree.fromstring(gl.visualize(kernel, *size).snapshot().svg).iter(
+        "{http://www.w3.org/2000/svg}text"))
+    at = {"".join(n.itertext()): (float(n.get("x")), float(n.get("y"))) for n in nodes}
+    code = [y for text, (x, y) in at.items() if re.match(r" *\d+ [▶ ] ", text)]
+    assert len(code) == 19 and max(code) < next(y for text, (x, y) in at.items() if text.startswith("So far")) - 14
+    B = next(x for text, (x, y) in at.items() if re.match(r"B  \d", text))
+    tiles = [place for text, place in at.items() if re.match(r"(As|Bs|tiles:\w+)  \d", text)]
+    assert all(x < B - 40 for x, _ in tiles) and len(set(tiles)) == len(tiles)
+
+
 @pytest.mark.parametrize("step, message", [(-1, "step is -1"), (1.5, "step is 1.5"),
                                            (109, "step is 109; the last one is 108")])
 def test_a_step_that_is_not_there_is_refused(step, message):

@@ -61,7 +61,7 @@ def snapshot(scene: Scene, step: int | None = None) -> Snapshot:
 def drawing(scene: Scene, step: int, title: str) -> str:
     """The whole picture: the matrices on the left, words and source on the right."""
     matrices, bottom = picture(panels(scene, step))
-    height = max(bottom, TOP + LINE * (2 * AROUND + 1)) + 40
+    height = max(bottom + 40, TOP + LINE * (2 * AROUND + 1) + 62)
     different, column = words.sentences(scene.trace)
     line = int(scene.trace.steps["line"][step])
     return "".join([
@@ -90,11 +90,13 @@ def picture(found: dict[str, Panel]) -> tuple[list[str], int]:
     room = PICTURE - GAP - columns(C) * size - 16 * len(tiles)
     small = max(4, min(size, room // max(sum(map(columns, tiles)), 1)))
     left = PICTURE - columns(C) * size
-    below = TOP + max([rows(B) * size, *(rows(tile) * small for tile in tiles)]) + GAP
-    parts, x = [], 16
+    parts, x, y, end = [], 16, TOP, TOP
     for tile in tiles:
-        parts.append(grid(tile, x, TOP, small, "shared"))
-        x += columns(tile) * small + 24
+        if x > 16 and x + columns(tile) * small > left - 16:
+            x, y = 16, end + 28
+        parts.append(grid(tile, x, y, small, "shared"))
+        x, end = x + columns(tile) * small + 24, max(end, y + rows(tile) * small)
+    below = max(TOP + rows(B) * size, end) + GAP
     parts += [grid(B, left, below - GAP - rows(B) * size, size, "global"),
               grid(A, left - 24 - columns(A) * size, below, size, "global"), grid(C, left, below, size, "C")]
     return parts, below + rows(C) * size
