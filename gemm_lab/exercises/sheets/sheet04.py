@@ -62,6 +62,7 @@ def unless_right(wrong):
 
 W = Number(
     name="w", points=3, asked="a number, or arithmetic such as (3 * 5 + 7) / 60", truth=w, solution=w_solution,
+    units={1 / 32: "for each FMA of a single lane", 128: "bytes that the wavefronts could move"},
     mistakes=(
         Mistake("not-divided", lambda s: sum(step_wavefronts(s.TM, s.TN, s.across)),
                 "These are the wavefronts of a step of k. How many warp-FMAs belong to it?"),
