@@ -44,7 +44,7 @@ __global__ void outer(int M, int N, int K, float alpha, const float *A, const fl
         // ### END SOLUTION
         __syncthreads();
     }
-    // ### BEGIN SOLUTION #error "4 of 4, about 10 lines: the tile goes to C, none beyond an edge; beta = 0 reads no C"
+    // ### BEGIN SOLUTION #error "4 of 4, about 10 lines: the sums go to C, none beyond an edge; beta = 0 reads no C"
 #pragma unroll
     for (int i = 0; i < TM; ++i)
 #pragma unroll

@@ -24,13 +24,13 @@ PER_FMA = Formula(
     solution=lambda s: f'"(1 + {s.ratio}) / sqrt({s.ratio}*R)"', units={4: "bytes"},
     whole="It holds for some numbers of accumulators only: leave the root as it is.",
     mistakes=(
-        Mistake("square", "2 / sqrt(R)", "That is a square tile. This one is higher than wide."),
+        Mistake("square", "2 / sqrt(R)", "That is a square. This rectangle is higher than wide."),
         Mistake("not-divided", "(1 + ratio) * sqrt(R/ratio)", "These are the words of one step of k. How many FMAs "
                 "does the thread execute in it?"),
         Mistake("strip", "(R + 1) / R", "That is the strip of lesson 03, one column wide."),
         Mistake("no-reuse", "2*R / R", "That is the kernel of lesson 02, in which no word serves twice."),
         Mistake("too-large", "(1 + ratio) / (ratio * sqrt(R))", "With sqrt(R) columns, and more rows than that, the "
-                "tile has more elements than accumulators. Start with TM * TN = R."),
+                "rectangle has more elements than accumulators. Start with TM * TN = R."),
         Mistake("upside-down", "sqrt(ratio*R) / (1 + ratio)", "These are FMAs per word.")),
     hint="Write TM with TN, then TN with R. In one step of k a thread reads TM + TN words.")
 
@@ -67,7 +67,7 @@ W = Number(
         Mistake("not-divided", lambda s: sum(step_wavefronts(s.TM, s.TN, s.across)),
                 "These are the wavefronts of a step of k. How many warp-FMAs belong to it?"),
         Mistake("no-conflicts", unless_right(lambda s: (s.TM / 2 + s.TN) / (s.TM * s.TN)),
-                "That is so if no quarter of a warp has a conflict. Write down the banks in which y begins for 8 "
+                "That is so if no group of 8 lanes has a conflict. Write down the banks in which y begins for 8 "
                 "neighbouring lanes."),
         Mistake("only-y", lambda s: step_wavefronts(s.TM, s.TN, s.across)[1] / (s.TM * s.TN),
                 "These are the loads of y. Those of x take the pipe's time, too."),
@@ -76,7 +76,7 @@ W = Number(
                 "words. How many lanes can it serve then?"),
         Mistake("x-in-quarters", unless_right(
             lambda s: (s.TM + step_wavefronts(s.TM, s.TN, s.across)[1]) / (s.TM * s.TN)),
-                "Neighbours want the same words of x: then a wavefront serves half a warp and not a quarter."),
+                "Neighbours want the same words of x: then a wavefront serves two groups of 8 lanes."),
         Mistake("instructions", lambda s: (s.TM + s.TN) / 4 / (s.TM * s.TN),
                 "These are load instructions. One of 128 bits takes several wavefronts."),
         Mistake("words", lambda s: (s.TM + s.TN) / (s.TM * s.TN),
@@ -196,7 +196,7 @@ REPAIR = Kernel(
     advice={"out-of-bounds": "Which rows and which columns has a thread, and which of them exist? Try the last thread "
                              "of a block.",
             "race": "Two threads have the same element. How many threads lie side by side, and where does the next "
-                    "thread's tile begin?"})
+                    "thread's rectangle begin?"})
 
 # --- a kernel of one's own
 
@@ -258,7 +258,7 @@ TILE = Tile(
                              "words are settled?",
             "registers": "A thread keeps TM * TN sums, and needs registers beside them, among others for words that it "
                          "copies. Does it have to copy so many?",
-            "local-memory": "The compiler ran out of registers: try another BK, or a smaller tile for a thread.",
+            "local-memory": "The compiler ran out of registers: try another BK, or a smaller rectangle for a thread.",
             "warps": "Registers limit the blocks on an SM, or the block is of an awkward size: 64 warps in all."})
 
 ASSIGNMENT = Assignment(
@@ -268,8 +268,8 @@ ASSIGNMENT = Assignment(
     others={"ratio": (3, 4, 5, 6, 8), "TM,TN,across": ((8, 4, 16), (8, 8, 8), (8, 12, 16), (4, 16, 8), (16, 8, 4)),
             "global_words,shared_words,shared_kb,registers,warps": tuple(tile for tile in TILES if tile != PUBLIC)},
     forms={"banks": 3, "pair": 4, "names": 4, "defect": 4, "outer": 2},
-    meaning={"ratio": "rows of a thread's tile for each of its columns, in task 1",
-             "TM": "rows of a thread's tile, in task 2", "TN": "and its columns",
+    meaning={"ratio": "rows of a thread's rectangle for each of its columns, in task 1",
+             "TM": "rows of a thread's rectangle, in task 2", "TN": "and its columns",
              "across": "threads side by side in a row of the block, in task 2",
              "global_words": "at most so many per output, in task 7",
              "shared_words": "at most so many per FMA, in task 7",
