@@ -62,3 +62,46 @@ def test_03_unrolling_restores_the_long_strip(law):
     assert law[TM_32].tflops < law[BK_32].tflops < law[TM_16].tflops
     strips = [row for row in law if row.kernel.startswith("RegisterTiling1D")]
     assert max(strips, key=lambda row: row.tflops).kernel == unrolled(TM_32, 2).label
+
+
+# --- 04
+
+RECTANGLE, BEST_STRIP = gl.RegisterTiling2D(128, 128, 8, 8, 8), gl.PipelinedTiling1D()
+
+
+@pytest.fixture(scope="module")
+def ladder():
+    return gl.recorded_law("H200", "ladder").select(size=4096)
+
+
+def test_04_the_best_strips_wait_no_longer_for_global_memory_and_miss_52_percent_of_cublas(ladder):
+    stalls, times = gl.recorded_stalls("H200"), gl.recorded("H200", "ladder")
+    best, first = stalls[BEST_STRIP], stalls[STRIP]
+    assert best.long_scoreboard < 0.05 and first.long_scoreboard == pytest.approx(5, abs=0.3)
+    waits = (best.long_scoreboard, best.mio_throttle, best.barrier, best.dispatch_stall, best.not_selected)
+    assert max(waits) < best.short_scoreboard == pytest.approx(1, abs=0.1)
+    assert ladder[BEST_STRIP].share == pytest.approx(0.80, abs=0.01)
+    assert ladder[BEST_STRIP].cap_tflops == pytest.approx(31, abs=0.5)
+    assert 48 < times.row(BEST_STRIP, 4096).percent_of_cublas < 49
+
+
+def test_04_rectangles_have_a_third_of_the_warps_and_nearly_twice_the_speed(ladder):
+    assert gl.occupancy(RECTANGLE, "H200").fraction == gl.occupancy(STRIP, "H200").fraction / 3
+    assert 1.8 < ladder[RECTANGLE].tflops / ladder[STRIP].tflops < 2
+    assert ladder[RECTANGLE].w < ladder[STRIP].w / 2
+
+
+def test_04_rectangles_stay_below_both_caps_and_wait_for_shared_then_for_global_memory(ladder):
+    wait = gl.recorded_stalls("H200")[RECTANGLE]
+    issue = gl.gpus["H200"].peak_fp32_tflops / wait.instructions_per_fma
+    assert 1.25 * ladder[RECTANGLE].tflops < ladder[RECTANGLE].cap_tflops < issue
+    others = (wait.mio_throttle, wait.barrier, wait.dispatch_stall, wait.not_selected)
+    assert wait.short_scoreboard > wait.long_scoreboard > max(others)
+
+
+def test_04_rectangles_lose_to_strips_where_they_have_too_few_blocks():
+    times = gl.recorded("H200", "ladder")
+    for size, wins in ((512, False), (1024, False), (2048, True), (4096, True)):
+        assert all((times.tflops(RECTANGLE, size) > times.tflops(k, size)) == wins for k in (STRIP, BEST_STRIP))
+    assert times.row(RECTANGLE, 512).percent_of_cublas == pytest.approx(13, abs=0.5)
+    assert times.row(RECTANGLE, 4096).percent_of_cublas == pytest.approx(68, abs=0.5)
