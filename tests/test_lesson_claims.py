@@ -5,6 +5,8 @@ A new record may move numbers; where it moves one of these, a sentence of the le
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import gemm_lab as gl
@@ -105,3 +107,132 @@ def test_04_rectangles_lose_to_strips_where_they_have_too_few_blocks():
         assert all((times.tflops(RECTANGLE, size) > times.tflops(k, size)) == wins for k in (STRIP, BEST_STRIP))
     assert times.row(RECTANGLE, 512).percent_of_cublas == pytest.approx(13, abs=0.5)
     assert times.row(RECTANGLE, 4096).percent_of_cublas == pytest.approx(68, abs=0.5)
+
+
+# --- 06 and 07
+
+SIX, TO_AND_FRO, ROW_BY_ROW = gl.Pipelining(), gl.Reordering(), gl.Reordering(ORDER=0)
+SLICED, SPLIT, NINE = gl.SlicedK(), gl.SplitK(share=132), gl.SplitK(BK=24, DOWN=True, share=132)
+CAPSTONE = gl.SlicedK(BM=128, BN=128, BK=16, TM=8, TN=8, STAGES=2, SLICES=2, BLOCKS=1, DOWN=True)
+
+
+def fractions(label: str) -> tuple[float, float, float]:
+    """FMAs per instruction, instructions per issue slot, time with work: of a kernel of the ladder, at 4096."""
+    row, = (row for row in gl.recorded_counters("H200", "laddercounters") if row.kernel == label)
+    fma, instructions, slots, ns = (row.counters[name] for name in (
+        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "smsp__inst_executed.sum", "smsp__cycles_active.sum",
+        "gpu__time_duration.sum"))
+    return fma / 32 / instructions, instructions / slots, slots / (4 * 132 * ns * 1.98)
+
+
+def filled(kernel, M: int, N: int) -> float:
+    """The part of whole rounds of 132 blocks that a launch fills."""
+    rounds = math.prod(kernel.grid(M, N)) / 132
+    return rounds / math.ceil(rounds)
+
+
+def test_06_three_fractions_make_up_the_speed_of_every_kernel():
+    times, peak = gl.recorded("H200", "ladder"), gl.gpus["H200"].peak_fp32_tflops
+    for label in (label for label in times.kernels if label != "cuBLAS"):
+        assert math.prod(fractions(label)) * peak == pytest.approx(times.tflops(label, 4096), rel=0.01)
+
+
+def test_06_an_order_of_products_moves_the_slots_alone():
+    before, after = fractions(ROW_BY_ROW.label), fractions(TO_AND_FRO.label)
+    assert after[0] == pytest.approx(before[0], rel=0.001) and after[2] == pytest.approx(before[2], rel=0.002)
+    assert 1.02 < after[1] / before[1] < 1.03
+    stalls = gl.recorded_stalls("H200")
+    assert stalls[TO_AND_FRO].dispatch_stall < 0.72 * stalls[ROW_BY_ROW].dispatch_stall
+    assert stalls[TO_AND_FRO].short_scoreboard > stalls[ROW_BY_ROW].short_scoreboard
+
+
+def test_06_the_two_orders_have_equal_instructions_and_wavefronts(ladder):
+    stalls = gl.recorded_stalls("H200")
+    same = pytest.approx(stalls[ROW_BY_ROW].instructions_per_fma, rel=0.001)
+    assert stalls[TO_AND_FRO].instructions_per_fma == same
+    assert ladder[TO_AND_FRO].w == pytest.approx(ladder[ROW_BY_ROW].w, rel=0.005)
+    assert abs(TO_AND_FRO.compile().registers - ROW_BY_ROW.compile().registers) <= 1
+
+
+@pytest.mark.parametrize("ORDER", (0, 1))
+def test_06_strips_of_blocks_gain_nothing_at_any_size(ORDER):
+    times = gl.recorded("H200", "ladder")
+    for size in (512, 1024, 2048, 4096, 8192):
+        strips, rows = (times.tflops(gl.Reordering(ORDER=ORDER, STRIP=strip), size) for strip in (8, 1))
+        assert strips == pytest.approx(rows, rel=0.01)
+
+
+def test_06_rounds_predict_1536_and_512_within_3_percent():
+    times = gl.recorded("H200", "tuning")
+    for size, known in ((1536, 2048), (512, 1024)):
+        paper = times.tflops(TO_AND_FRO, known) * filled(TO_AND_FRO, size, size) / filled(TO_AND_FRO, known, known)
+        assert paper == pytest.approx(times.tflops(TO_AND_FRO, size), rel=0.03)
+    assert filled(TO_AND_FRO, 1024, 1024) == filled(TO_AND_FRO, 2048, 2048)
+    assert 0.80 < times.tflops(TO_AND_FRO, 1024) / times.tflops(TO_AND_FRO, 2048) < 0.84
+
+
+def test_06_slices_pay_for_small_sizes_only():
+    times = gl.recorded("H200", "ladder")
+    gains = [times.tflops(SLICED, size) / times.tflops(TO_AND_FRO, size) for size in (512, 1024, 2048, 4096, 8192)]
+    assert gains[0] == pytest.approx(1.6, abs=0.02) and 1 < gains[1] < 1.05 and max(gains[2:]) < 0.95
+
+
+def test_06_a_shared_last_round_is_work_for_two_percent_more_of_the_time():
+    assert fractions(NINE.label)[2] - fractions(TO_AND_FRO.label)[2] == pytest.approx(0.02, abs=0.002)
+    assert fractions(NINE.label)[2] == pytest.approx((2048 / 132) / 15.75, abs=0.002)
+    times = gl.recorded("H200", "tuning")
+    assert times.tflops(SPLIT, 4096) / times.tflops(TO_AND_FRO, 4096) == pytest.approx(1.04, abs=0.005)
+    wide = 256, 8192, 1024
+    assert times.tflops(SPLIT, *wide) / times.tflops(TO_AND_FRO, *wide) == pytest.approx(0.87, abs=0.01)
+    assert times.tflops(SPLIT, 2048) / times.tflops(TO_AND_FRO, 2048) < 1.01
+
+
+def test_06_cublas_is_faster_at_two_sizes_of_seventeen():
+    goals = gl.recorded_goals("H200")
+    assert {row.size for row in goals if row.ratio < 1} == {(512, 512, 8192), (4096, 256, 4096)}
+    assert len(goals.rows) == 17
+    assert goals[4096, 256, 4096].ratio > 0.995 and 0.95 < goals[512, 512, 8192].ratio < 0.98
+    assert goals[2048].ratio == pytest.approx(1, abs=0.005)
+
+
+def test_06_a_tile_of_96_by_128_is_slower_at_most_sizes():
+    times = gl.recorded("H200", "tuning")
+    tall = gl.Reordering(96, 128, 16, 12, 8, BLOCKS=3, ORDER=2)
+    faster = [size for size in times.sizes if times.tflops(tall, *size) > times.tflops(TO_AND_FRO, *size)]
+    assert len(faster) == 3
+    assert times.tflops(tall, 8192) / times.tflops(TO_AND_FRO, 8192) == pytest.approx(1.02, abs=0.003)
+
+
+def test_07_the_start_is_good_at_4096_and_poor_at_1536_and_rounds_say_why():
+    times = gl.recorded("H200", "tuning")
+    assert times.row(CAPSTONE, 4096).percent_of_cublas == pytest.approx(96, abs=0.5)
+    assert times.row(CAPSTONE, 1536).percent_of_cublas == pytest.approx(70, abs=0.5)
+    paper = times.tflops(CAPSTONE, 4096) * filled(CAPSTONE, 1536, 1536) / filled(CAPSTONE, 4096, 4096)
+    assert paper == pytest.approx(times.tflops(CAPSTONE, 1536), rel=0.01)
+
+
+def test_07_rounds_predict_within_10_percent_where_nothing_is_split():
+    times = gl.recorded("H200", "tuning")
+    for kernel in (gl.Reordering(64, 256, 8, 16, 8, STAGES=4, BLOCKS=2), TO_AND_FRO, SLICED, CAPSTONE,
+                   gl.Reordering(96, 128, 16, 12, 8, BLOCKS=3, ORDER=2)):
+        paper = times.tflops(kernel, 4096) * filled(kernel, 1536, 1536) / filled(kernel, 4096, 4096)
+        assert 1 < paper / times.tflops(kernel, 1536) < 1.1
+
+
+@pytest.mark.parametrize("order", [
+    "const int there = TN - 1 - e / TM, back = e % TM;\nconst int j = there, i = there % 2 ? TM - 1 - back : back;\n",
+    "const int there = e / TN, back = e % TN;\nconst int i = TM - 1 - there, j = there % 2 ? back : TN - 1 - back;\n"])
+def test_07_an_order_of_ones_own_can_meet_the_demands(order):
+    """As its hint says: a walk that begins at the other end."""
+    lines = TO_AND_FRO.source.splitlines(keepends=True)
+    first = next(n for n, line in enumerate(lines) if "const int there = ORDER" in line)
+    compiled = TO_AND_FRO.edited(("".join(lines[first:first + 3]), order)).compile()
+    fmas = [op for op in compiled.instructions if "FFMA" in op]
+    assert sum(".reuse" in op for op in fmas) >= 0.86 * len(fmas)
+    assert compiled.registers <= 128 and compiled.spill_bytes == 0
+    assert gl.Reordering(ORDER=2).compile().spill_bytes > 0
+
+
+def test_07_the_ladder_is_a_factor_of_100():
+    first = gl.recorded("H200").tflops(gl.Naive(coalesced=False), 4096)
+    assert gl.recorded("H200", "ladder").tflops(NINE, 4096) / first == pytest.approx(100, rel=0.08)
