@@ -60,7 +60,7 @@ class Tuning:
     def __repr__(self) -> str:
         tables = (Measurements(self.ranking(size).rows[:self.shown], self.measurements.device, self.measurements.driver,
                                self.measurements.date) for size in self.measurements.sizes)
-        return "\n\n".join([*map(repr, tables), f"left out unmeasured: {len(self.left_out)}"])
+        return "\n\n".join([*map(str, tables), f"left out unmeasured: {len(self.left_out)}"])
 
 
 def tune(kernel_class: type[CourseKernel], sizes: Size | Iterable[Size] = 1024, *, most: int | None = None,

@@ -38,6 +38,11 @@ def test_every_tile_that_its_class_accepts_is_measured_at_every_size(bench):
     assert done.ranking(64).kernels == ("SharedTiling(TILE=8)", "SharedTiling(TILE=16)")
 
 
+def test_it_shows_the_fastest_tiles_of_every_size(bench):
+    shown = repr(gl.tune(gl.SharedTiling, [64, (32, 16, 8)], progress=False))
+    assert shown.count("SharedTiling(TILE=8)") == 2 and "32x16x8" in shown
+
+
 def test_a_run_goes_on_where_the_last_one_ended(bench, tmp_path):
     path = tmp_path / "tuning.json"
     gl.tune(gl.SharedTiling, 64, path=path, progress=False)
