@@ -44,7 +44,7 @@ class Student:
         return self.page.evaluate(SOURCE, self.ids.index(name))
 
 
-@pytest.mark.parametrize("name", [path.name for path in RELEASED.glob("02*.ipynb")])
+@pytest.mark.parametrize("name", [path.name for path in sorted(RELEASED.glob("0[24]*.ipynb"))])
 def test_an_untouched_exercise_runs_and_asks_for_every_answer(jupyterlab, name, tmp_path):
     with jupyterlab.lesson(f"exercises/{name}") as lesson:
         lesson.run_all()
@@ -72,4 +72,19 @@ def test_a_student_errs_repairs_and_cannot_change_a_check(jupyterlab):
         check = student.source("check-words")
         student.type("check-words", "1 + 1")
         assert student.source("check-words") == check
+        assert lesson.failed() == []
+
+
+def test_a_student_writes_an_outer_product(jupyterlab):
+    assignment = sheets.assignment("04")
+    answer = f'outer = """\n{assignment["outer"].text(assignment.drawn(None))}\n"""'
+    with jupyterlab.lesson("exercises/04_register_tiling_2d.ipynb") as lesson:
+        lesson.run_all()
+        student = Student(lesson)
+        assert "1 of 4, 1 line" in student.answer("outer", student.source("outer"))
+        said = student.answer("outer", answer.replace("WIDTH = BM + 4", "WIDTH = BM"))
+        assert "over-budget" in said and "bank conflicts in a store" in said
+        assert student.answer("outer", answer) == "outer: right."
+        assert "into one row" in student.answer("banks", "banks = {12, 16}")
+        assert student.answer("change", 'change = "bank conflicts"') == "change: right."
         assert lesson.failed() == []
