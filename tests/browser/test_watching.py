@@ -193,6 +193,37 @@ def test_everything_is_reached_with_tab_and_the_focus_is_seen(seen):
     assert seen.page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
+@watching("tiled")
+def test_whoever_uses_the_keyboard_keeps_their_place(seen):
+    """What a key changed is drawn anew; the focus stays on it, so that the next key works."""
+    def focused():
+        return seen.page.evaluate("() => document.activeElement.dataset.name || "
+                                  "document.activeElement.getAttribute('aria-label')")
+    panel = seen.open("You are the scheduler")
+    panel.get_by_role("button", name="warp 1 the next turn").focus()
+    for n in (1, 2):
+        seen.keys("Enter")
+        panel.locator(".gw-turns .gw-given").nth(n - 1).wait_for()
+        assert focused() == "give warp 1 the next turn"
+    panel.get_by_role("button", name="all warps advance together").focus()
+    seen.keys("Enter")
+    panel.locator(".gw-turns li").first.wait_for(state="detached")
+    seen.node.get_by_label("follow thread").select_option("3")
+    seen.node.get_by_label("follow thread").focus()
+    seen.keys("ArrowDown", "ArrowDown")
+    assert focused() == "follow thread" and seen.node.locator(".gw-lens h4").inner_text().startswith("T(5,0)")
+    panel = seen.open("Predict")
+    panel.locator("select").first.select_option("warps")
+    panel.get_by_role("button", name="click what the next").focus()
+    seen.keys("Enter")
+    seen.node.get_by_role("button", name="guess warp 1").focus()
+    seen.keys("Enter")
+    assert focused() == "guess warp 1" and seen.node.locator(".gw-detail .gw-guessed").inner_text() == "warp 1 ?"
+    seen.focus().keys("Home", "ArrowRight")
+    assert "1 right, 0 not touched, 1 missed: warp 0" in panel.locator(".gw-result").inner_text()
+    panel.get_by_role("button", name="stop predicting").click()
+
+
 # ---- threads and problems
 
 @watching("strips")

@@ -1,7 +1,7 @@
 // One visualizer: everything around one player.
 
 import { h } from "./dom.js";
-import { Controls, keepsKeys } from "./controls.js";
+import { Controls, takeKey } from "./controls.js";
 import { Findings } from "./findings.js";
 import { LaneMap } from "./lanemap.js";
 import { legend } from "./legend.js";
@@ -55,7 +55,7 @@ export class App {
       new Monitor(player).node,
       this.explore(player, ask),
     );
-    this.node.addEventListener("keydown", event => this.key(event));
+    this.node.addEventListener("keydown", event => takeKey(event, this.controls));
     player.listen(what => what === "scene" && this.name());
     this.name();
   }
@@ -81,15 +81,6 @@ export class App {
       { class: "gw-explore" },
       ...tabs.map(([name, panel]) => h("details", { name: "" }, h("summary", {}, name), panel.node)),
     );
-  }
-
-  key(event) {
-    if (keepsKeys(event.target) || (event.target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")))
-      return;
-    if (this.controls.key(event)) {
-      event.preventDefault();
-      event.stopPropagation();
-    }
   }
 
   load(scene) {

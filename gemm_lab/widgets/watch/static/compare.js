@@ -1,7 +1,7 @@
 // Several kernels on one problem, side by side. They advance so that the same share of the multiplications is done.
 
 import { h, setText } from "./dom.js";
-import { Controls, keepsKeys } from "./controls.js";
+import { Controls, takeKey } from "./controls.js";
 import { legend } from "./legend.js";
 import { Player } from "./player.js";
 import { Phase } from "./source.js";
@@ -72,16 +72,7 @@ export class Comparison {
         "Steps are one legal order, not time. All sides have done about the same share of their multiplications.",
       ),
     );
-    this.node.addEventListener("keydown", event => {
-      if (
-        !keepsKeys(event.target) &&
-        !(event.target.tagName === "BUTTON" && event.key === " ") &&
-        this.controls.key(event)
-      ) {
-        event.preventDefault();
-        event.stopPropagation();
-      }
-    });
+    this.node.addEventListener("keydown", event => takeKey(event, this.controls));
     this.player.listen(() => this.update());
     this.update();
   }

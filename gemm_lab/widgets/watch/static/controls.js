@@ -139,9 +139,14 @@ export class Controls {
   }
 }
 
-// A field or list keeps the keys that it needs itself.
-export function keepsKeys(target) {
-  return /^(INPUT|SELECT|TEXTAREA|SUMMARY)$/.test(target.tagName) && target.type !== "range";
+// What a key does in the visualizer. A field, list or button has the keys that it needs itself; and no key goes on to
+// the notebook, which would take an arrow in a list for a wish to see the next cell.
+export function takeKey(event, controls) {
+  const { target, key } = event;
+  const field = /^(INPUT|SELECT|TEXTAREA|SUMMARY)$/.test(target.tagName) && target.type !== "range";
+  const pressed = target.tagName === "BUTTON" && (key === " " || key === "Enter");
+  if (!field && !pressed && controls.key(event)) event.preventDefault();
+  if (key !== "Tab" && key !== "Escape" && !event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 }
 
 export const choice = (label, options, value, change) => {

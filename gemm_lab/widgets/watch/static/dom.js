@@ -28,7 +28,18 @@ export function setClass(node, name, on) {
   if (node.classList.contains(name) !== on) node.classList.toggle(name, on);
 }
 
+// Change what is in a node; whatever had the focus there has it afterwards, as an element of the same name.
+export function keepFocus(node, change) {
+  const name = element => element.dataset.name || element.getAttribute("aria-label");
+  const active = node.getRootNode().activeElement;
+  const focused = active && node.contains(active) ? name(active) : null;
+  change();
+  if (focused === null || node.contains(node.getRootNode().activeElement)) return;
+  [...node.querySelectorAll("button, input, select")].find(element => name(element) === focused)?.focus();
+}
+
 export function labelled(text, control) {
+  control.dataset.name = text;
   return h("label", { class: "gw-field" }, h("span", {}, text), control);
 }
 

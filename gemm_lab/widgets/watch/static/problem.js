@@ -1,6 +1,6 @@
 // The problem: preset, sizes, tile parameters, block, thread. A change of the first three runs the emulator again.
 
-import { button, h, labelled, setText } from "./dom.js";
+import { button, h, keepFocus, labelled, setText } from "./dom.js";
 import { choice } from "./controls.js";
 
 export const OFFLINE =
@@ -23,14 +23,13 @@ export class Problem {
   update(what) {
     const { player } = this;
     const { scene } = player;
-    if (what === "scene") this.build();
-    if (what === "scene" || what === "thread") {
+    if (what === "scene") {
+      keepFocus(this.fields, () => this.build());
       const names = Array.from({ length: scene.threads }, (_, t) => [t, scene.name(t)]);
-      this.follow.replaceChildren(
-        choice("follow thread", names, player.thread, t => player.follow(Number(t))),
-        ...this.blocks(),
-      );
+      const threads = choice("follow thread", names, player.thread, t => player.follow(Number(t)));
+      keepFocus(this.follow, () => this.follow.replaceChildren(threads, ...this.blocks()));
     }
+    if (what === "thread") this.follow.querySelector("select").value = player.thread;
   }
 
   blocks() {

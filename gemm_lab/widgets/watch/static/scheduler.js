@@ -1,6 +1,6 @@
 // You are the scheduler: take a barrier away, give the turns to the warps, and see whether C stays right.
 
-import { button, h } from "./dom.js";
+import { button, h, keepFocus } from "./dom.js";
 import { legend } from "./legend.js";
 import { OFFLINE } from "./problem.js";
 
@@ -29,7 +29,7 @@ export class Scheduler {
       this.result,
       legend("scheduler"),
     );
-    player.listen(what => what === "scene" && this.build());
+    player.listen(what => what === "scene" && keepFocus(this.node, () => this.build()));
     this.build();
   }
 
@@ -53,6 +53,7 @@ export class Scheduler {
     const { meta } = this.player.scene;
     const box = h("input", {
       type: "checkbox",
+      "data-name": `line ${line}`,
       checked: !meta.removed.includes(line),
       disabled: !this.ask,
       onchange: () => {

@@ -1,7 +1,7 @@
 // What the current instruction asks of the machine: lanes and requests by warp, sectors, banks, who waits.
 
 import { banksOf, requestsOf } from "./costs.js";
-import { button, h, setAttribute, setClass, setText, svg } from "./dom.js";
+import { button, h, keepFocus, setAttribute, setClass, setText, svg } from "./dom.js";
 import { BARRIER, END } from "./kinds.js";
 import { place, several } from "./words.js";
 
@@ -40,15 +40,17 @@ export class Traffic {
         waiting,
         text => this.costOf(text),
       );
-    this.detail.replaceChildren(...this.details(requests), ...this.guessRow());
+    keepFocus(this.detail, () => this.detail.replaceChildren(...this.details(requests), ...this.guessRow()));
   }
 
-  // Banks to click, for whoever predicts them.
+  // Banks or warps to click, for whoever predicts them.
   guessRow() {
     const { guesses, scene } = this.player;
-    return guesses?.what === "banks"
-      ? [h("p", {}, "Your banks:"), this.bankBoxes(new Array(scene.meta.banks).fill(0), guesses.banks)]
-      : [];
+    if (guesses?.what === "banks")
+      return [h("p", {}, "Your banks:"), this.bankBoxes(new Array(scene.meta.banks).fill(0), guesses.banks)];
+    if (guesses?.what !== "warps") return [];
+    const warps = Array.from({ length: scene.warps }, (_, warp) => guessWarp(warp, guesses.warps));
+    return [h("div", { class: "gw-fields" }, h("span", {}, "Your warps:"), ...warps)];
   }
 
   // The warps that are shown: the followed one among the first few.
@@ -189,6 +191,15 @@ function guessBox(bank, guessed) {
   return button(on ? "?" : "", `bank ${bank}`, () => {}, {
     class: on ? "gw-bank gw-guessed" : "gw-bank",
     "data-bank": bank,
+    "aria-pressed": String(on),
+  });
+}
+
+function guessWarp(warp, guessed) {
+  const on = guessed.has(String(warp));
+  return button(`warp ${warp}${on ? " ?" : ""}`, `guess warp ${warp}`, () => {}, {
+    class: on ? "gw-guessed" : null,
+    "data-warp": warp,
     "aria-pressed": String(on),
   });
 }
