@@ -98,7 +98,7 @@ def test_every_file_that_the_readme_names_exists(name):
 
 
 def test_the_readme_lists_the_lessons():
-    listed = re.findall(r"^\| (\d\d) ", README, re.M)
+    listed = re.findall(r"^\| (0\d) ", README, re.M)
     assert listed == [path.name[:2] for path in lessons()]
 
 
