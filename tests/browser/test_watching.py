@@ -279,6 +279,7 @@ def test_you_are_the_scheduler(seen):
     assert seen.marked("C", "differs")
     seen.node.locator(".gw-findings .gw-link").last.click()
     assert len(seen.marked("As", "alert")) + len(seen.marked("Bs", "alert")) >= 1
+    assert seen.node.locator(".gw-lane-alert").count() >= 2    # both threads
     panel.get_by_label("line 27").check()
     seen.answered("SharedTiling(TILE=8) at M=16")
     panel.get_by_text("Lockstep gives the same C").wait_for()    # in every order, with its barriers

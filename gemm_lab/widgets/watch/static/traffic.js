@@ -38,9 +38,17 @@ export class Traffic {
       row.show(
         requests.find(r => r.warp === row.warp),
         waiting,
+        this.found(),
         text => this.costOf(text),
       );
     keepFocus(this.detail, () => this.detail.replaceChildren(...this.details(requests), ...this.guessRow()));
+  }
+
+  // The threads of findings, from the first access that a finding is about to the last.
+  found() {
+    const { scene, position } = this.player;
+    const now = scene.meta.spots.filter(({ steps }) => steps[0] <= position && position <= steps.at(-1));
+    return new Set(now.flatMap(({ threads }) => threads));
   }
 
   // Banks or warps to click, for whoever predicts them.
@@ -235,19 +243,21 @@ class Warp {
     this.node = h("div", { class: "gw-warp", "data-warp": warp }, this.name, this.picture, this.cost);
   }
 
-  show(request, waiting, costOf) {
+  show(request, waiting, found, costOf) {
     const { scene, position, guesses } = this.player;
     let active = 0;
     for (const lane of this.lanes) {
       if (lane.state === "none") continue;
       const state =
         scene.takesPart(position, lane.t) && !waiting.has(lane.t) ? "active" : waiting.has(lane.t) ? "waits" : "idle";
+      const alert = found.has(lane.t);
       active += state === "active";
-      if (state === lane.state) continue;
-      lane.state = state;
-      lane.node.setAttribute("class", `gw-lane gw-lane-${state} ${lane.followed ? "gw-lane-followed" : ""}`);
-      setText(lane.title, `${scene.name(lane.t)}: ${WORDS[state]}`);
-      setText(lane.sign, SIGNS[state]);
+      if (state === lane.state && alert === lane.alert) continue;
+      Object.assign(lane, { state, alert });
+      const more = `${lane.followed ? "gw-lane-followed" : ""} ${alert ? "gw-lane-alert" : ""}`;
+      lane.node.setAttribute("class", `gw-lane gw-lane-${state} ${more}`);
+      setText(lane.title, `${scene.name(lane.t)}: ${WORDS[state]}${alert ? "; a finding is about it" : ""}`);
+      setText(lane.sign, alert ? "!" : SIGNS[state]);
     }
     const guessed = guesses?.warps?.has(String(this.warp)) || false;
     setClass(this.name, "gw-guessed", guessed);
