@@ -6,11 +6,15 @@ A new record may move numbers; where it moves one of these, a sentence of the le
 from __future__ import annotations
 
 import math
+import re
 
+import nbformat
+import numpy as np
 import pytest
 
 import gemm_lab as gl
 from benchmarks.h200 import resident, unrolled, waiting
+from tools.lessons import ROOT
 
 STRIP = gl.RegisterTiling1D(BM=64, BN=64, BK=8, TM=8)
 BK_16, BK_32, TM_16, TM_32 = (gl.RegisterTiling1D(64, 64, BK, TM) for BK, TM in ((16, 8), (32, 8), (32, 16), (32, 32)))
@@ -107,6 +111,77 @@ def test_04_rectangles_lose_to_strips_where_they_have_too_few_blocks():
         assert all((times.tflops(RECTANGLE, size) > times.tflops(k, size)) == wins for k in (STRIP, BEST_STRIP))
     assert times.row(RECTANGLE, 512).percent_of_cublas == pytest.approx(13, abs=0.5)
     assert times.row(RECTANGLE, 4096).percent_of_cublas == pytest.approx(68, abs=0.5)
+
+
+# --- 05
+
+WARPS, PIPELINE = gl.WarpTiling(), gl.Pipelining()
+
+
+def loads_of(kernel):
+    """Wavefronts of the shared loads of a warp per 64 of its FMAs, and their bank conflicts."""
+    counts = kernel.run(np.ones((128, 16), np.float32), np.ones((16, 128), np.float32)).counts
+    return counts.shared_load_wavefronts * 64 * 32 / counts.fma, counts.shared_load_bank_conflicts
+
+
+IN_FOURS = (("Bs[k][col + j]", "Bs[k][col + j / 4 * (BN / TN * 4) + j % 4]"),
+            ("c = col0 + col + j;", "c = col0 + col + j / 4 * (BN / TN * 4) + j % 4;"))
+
+
+def test_05_columns_in_fours_leave_no_conflict_and_pairs_take_two_thirds_of_their_wavefronts():
+    in_fours = RECTANGLE.edited(("threadIdx.x % (BN / TN) * TN", "threadIdx.x % (BN / TN) * 4"), *IN_FOURS)
+    assert loads_of(RECTANGLE)[0] == 20 and loads_of(RECTANGLE)[1] > 0
+    assert loads_of(in_fours) == (12, 0) and loads_of(WARPS) == (8, 0)
+
+
+def test_05_two_rows_of_16_lanes_reach_8_wavefronts():
+    """Your turn, 1: four pieces are enough."""
+    mine = RECTANGLE.edited(("threadIdx.x / (BN / TN) * TM", "(threadIdx.x / 32 * 2 + threadIdx.x % 2) * TM"),
+                            ("threadIdx.x % (BN / TN) * TN", "threadIdx.x % 32 / 2 * 4"), *IN_FOURS)
+    assert loads_of(mine) == (8, 0)
+    assert gl.check(mine, shapes=[(130, 67, 45)]).passed
+
+
+def test_05_halving_w_gains_a_tenth_for_the_cap_is_above_the_peak_and_warps_wait_elsewhere(ladder):
+    assert ladder[WARPS].w < ladder[RECTANGLE].w / 2 and ladder[WARPS].cap_tflops > gl.gpus["H200"].peak_fp32_tflops
+    assert ladder[WARPS].tflops / ladder[RECTANGLE].tflops == pytest.approx(1.1, abs=0.01)
+    before, after = (gl.recorded_stalls("H200")[k] for k in (RECTANGLE, WARPS))
+    shared = before.short_scoreboard - after.short_scoreboard
+    assert after.not_selected - before.not_selected > 0.6 * shared > 0.6 * 1.6
+    assert before.barrier == after.barrier and before.long_scoreboard > after.long_scoreboard > 0.85
+
+
+def test_05_pipelining_gains_a_quarter_with_the_same_words_and_warps(ladder):
+    before, after = (gl.recorded_stalls("H200")[k] for k in (WARPS, PIPELINE))
+    assert ladder[PIPELINE].tflops / ladder[WARPS].tflops == pytest.approx(1.26, abs=0.01)
+    assert WARPS.counts(512, 512, 512).shared_load_words == PIPELINE.counts(512, 512, 512).shared_load_words
+    assert abs(before.active_warps - after.active_warps) < 1
+    for reason in ("long_scoreboard", "short_scoreboard", "barrier"):
+        assert getattr(after, reason) < 0.7 * getattr(before, reason)
+    assert after.instructions_per_fma == pytest.approx(1.17, abs=0.005)
+
+
+def test_05_the_pipeline_needs_blocks(ladder):
+    times = gl.recorded("H200", "ladder")
+    shares = {size: times.row(PIPELINE, size).percent_of_cublas for size in (512, 2048, 4096, 8192)}
+    assert shares.pop(512) == pytest.approx(26, abs=0.5)
+    assert all(share == pytest.approx(94, abs=1) for share in shares.values())
+
+
+def test_05_a_double_buffer_takes_three_lines_to_mend():
+    """Your turn, 2: with the parity mended a race is left; then the copies go behind the barrier."""
+    cells = nbformat.read(ROOT / "notebooks" / "05_warp_tiling_and_pipelining.ipynb", as_version=4).cells
+    text, = (re.search(r'"""(.*)"""', c.source, re.S)[1] for c in cells if c.source.startswith("two_tiles"))
+    copy, wait = "        copy(n % 2, n + 1);\n", "        __pipeline_wait_prior(1);\n"
+    sync = "        __syncthreads();\n"
+    next_one = copy.replace("n % 2", "(n + 1) % 2")
+    assert copy + wait + sync in text
+    kinds = []
+    for lines in (next_one + wait + sync, wait.replace("1", "0") + sync + next_one):
+        kernel = gl.CudaGemm(text.replace(copy + wait + sync, lines), "two_tiles<16>",
+                             lambda M, N: (-(-N // 16), -(-M // 16), 1), (16, 16, 1))
+        kinds.append(gl.check(kernel, shapes=[(33, 32, 50), (35, 79, 19)]).kinds)
+    assert kinds == [{"race"}, set()]
 
 
 # --- 06 and 07
