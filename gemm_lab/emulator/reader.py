@@ -26,6 +26,7 @@ from gemm_lab.emulator.ptx import (
     Unsupported,
     number,
 )
+from gemm_lab.emulator.reports import cxx_name
 
 _SPACE = re.compile(r"\s*")
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+([^\n]*)")
@@ -87,7 +88,7 @@ class Reader:
     def read(self, function: str, slots: dict[str, str], return_to: Target | None) -> None:
         """Read a body; `slots` binds its parameters and results, `return_to` is where an inlined function returns."""
         if function in self.calls or len(self.calls) > MAX_CALL_DEPTH:
-            raise Unsupported(f"the recursive function {function}", self.line)
+            raise Unsupported(f"the recursive function {cxx_name(function)}", self.line)
         body, position = self.module.body(function), 0
         outer, self.scopes = self.scopes, []
         self.calls.append(function)

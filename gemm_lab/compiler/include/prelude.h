@@ -1,6 +1,8 @@
 // What every file that nvcc compiles can already use, and NVRTC leaves out. Included before the first line of a kernel.
 #pragma once
 
+#define register    // C++17 has dropped it, nvcc still takes it
+
 // <stdint.h>, <sys/types.h>
 typedef signed char int8_t;
 typedef short int16_t;
