@@ -1,6 +1,7 @@
 """Threads that return while others of their block go on: what they should have stored in shared memory is then missing.
 
-That is no defect by itself. But where values are wrong, unwritten, or raced for, the line of the return explains it.
+That is no defect by itself. But where values are wrong, unwritten, or raced for, the line of the return explains it, if
+the others have met since: nobody could rely on a store that comes after the last meeting.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ class Departures:
     def __init__(self, batch):
         self.batch = batch
         self.line = np.full(batch.threads.n, STAYS, np.int64)    # 0: a line that is not known
+        self.missed = np.zeros(batch.threads.n, bool)            # others of the block have met since
 
     def follow(self, code) -> None:
         """The group comes to the end of a basic block; some may go from here to the end of the kernel."""
@@ -33,22 +35,29 @@ class Departures:
 
     def barrier(self, blocks: np.ndarray) -> None:
         """All that are left of these blocks have met."""
-        if not self.batch.execution.notes and (self.line != STAYS).any():
+        if self.met(blocks) and not self.batch.execution.notes:
             for block in blocks:
                 if sentence := self.sentence(int(block)):
                     self.batch.execution.notes.append(sentence)
                     return
 
+    def met(self, blocks: np.ndarray) -> bool:
+        """Threads of these blocks have met. Whether any other has left before."""
+        new = (self.line != STAYS) & ~self.missed
+        if new.any():
+            self.missed |= new & np.isin(self.batch.threads.block, blocks)
+        return bool(self.missed.any())
+
     def of_block(self, block: int) -> tuple[int, int | None]:
-        """(threads of a block that have left, the line in which most of them did)"""
-        gone = self.line[(self.batch.threads.block == block) & (self.line != STAYS)]
+        """(threads of a block that left before others met, the line in which most of them did)"""
+        gone = self.line[(self.batch.threads.block == block) & self.missed]
         if len(gone) in (0, self.batch.threads.launch.threads):
             return 0, None
         lines, counts = np.unique(gone, return_counts=True)
         return int(counts.max()), int(lines[counts.argmax()]) or None
 
     def sentence(self, block: int) -> str:
-        """Who of a block has left, or nothing if nobody has."""
+        """Who of a block left before others met, or nothing if nobody did."""
         count, line = self.of_block(block)
         if not count:
             return ""
