@@ -1,8 +1,8 @@
 """Barriers: who waits where, and when a barrier opens.
 
 A barrier opens for a block when all of its threads that still live wait at it (threads that have finished no longer
-count: compute capability 7 and later), or when as many have come as the barrier asks for. Between two barriers lies an
-epoch.
+count: compute capability 7 and later), or when as many have come as the barrier asks for. Between two barriers of all
+threads lies an epoch; what a barrier of some warps orders, `meetings` remembers.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.flow import EXIT
+from gemm_lab.emulator.meetings import NAMED, Meetings
 from gemm_lab.emulator.reports import Stop, finding
-
-NAMED = 16    # a block has 16 barriers, numbered from 0
 
 
 class Barriers:
@@ -27,6 +26,8 @@ class Barriers:
         self.expected = np.zeros(n, np.int64)    # threads that must come; 0: all that live
         self.vote = np.zeros(n, bool)
         self.yes, self.everyone = np.zeros(n, np.int32), np.zeros(n, np.int32)    # the last vote's result
+        self.arrived, self.wanted = np.zeros((2, batch.threads.blocks * NAMED), np.int64)    # see `arrive`
+        self.meetings = Meetings(batch.threads) if batch.program.has_meetings else None
 
     def wait(self, code) -> None:
         """The current group waits at the barrier that ends `code`."""
@@ -38,29 +39,72 @@ class Barriers:
         self.expected[members] = code.expected(batch) if code.expected else 0
         self.vote[members] = code.vote(batch) if code.vote else False
 
+    def arrive(self, number, expected, line: int | None) -> None:
+        """The current group comes to a barrier (bar.arrive) and goes on."""
+        group = self.batch.group
+        barrier = group.of(self.batch.threads.block) * NAMED + number
+        np.add.at(self.arrived, barrier, 1)
+        self.wanted[barrier] = expected
+        self._note_arrival(group.members, barrier, lambda thread: line)
+
     def open(self) -> None:
-        """Open every barrier at which enough threads wait."""
-        if not self.waiting.any():
+        """Open every barrier to which enough threads have come."""
+        if not self.waiting.any() and not (self.meetings and self.arrived.any()):
             return
         threads = self.batch.threads
         size = threads.blocks * NAMED
         barrier = threads.block * NAMED + self.number
-        come = np.bincount(barrier[self.waiting], minlength=size)
-        living = np.bincount(threads.block[self.batch.pc != EXIT], minlength=threads.blocks)
-        expected = np.zeros(size, np.int64)
+        waiting = np.bincount(barrier[self.waiting], minlength=size)
+        living = np.repeat(np.bincount(threads.block[self.batch.pc != EXIT], minlength=threads.blocks), NAMED)
+        expected = np.where(self.arrived > 0, self.wanted, 0)
         expected[barrier[self.waiting]] = self.expected[self.waiting]
-        enough = (come > 0) & (come >= np.where(expected > 0, expected, np.repeat(living, NAMED)))
+        come = waiting + self.arrived
+        enough = (come > 0) & (come >= np.where(expected > 0, expected, living))
         released = self.waiting & enough[barrier]
-        if released.any():
-            self._release(released, barrier, size)
+        if self.meetings:
+            self._check_number(released, barrier, come, expected)
+        if enough.any():
+            self._release(released, barrier, enough, waiting == living)
 
-    def _release(self, released: np.ndarray, barrier: np.ndarray, size: int) -> None:
+    def _release(self, released: np.ndarray, barrier: np.ndarray, enough: np.ndarray, by_all: np.ndarray) -> None:
         self._check_warps(released)
-        yes = np.bincount(barrier[released & self.vote], minlength=size)
-        everyone = np.bincount(barrier[released], minlength=size)
+        yes = np.bincount(barrier[released & self.vote], minlength=len(enough))
+        everyone = np.bincount(barrier[released], minlength=len(enough))
         self.yes[released], self.everyone[released] = yes[barrier[released]], everyone[barrier[released]]
         self.waiting[released] = False
-        self.batch.passed_barrier(np.unique(self.batch.threads.block[released]))
+        by_all = by_all[barrier]
+        if self.meetings:
+            self._meet(np.flatnonzero(released & ~by_all), barrier)
+            self.meetings.begin_anew(np.flatnonzero(enough & (everyone == 0)))
+            self.arrived[enough] = 0
+        blocks = self.batch.threads.block
+        self.batch.passed_barrier(np.unique(blocks[released & by_all]), np.unique(blocks[released & ~by_all]))
+
+    def _meet(self, threads: np.ndarray, barrier: np.ndarray) -> None:
+        """These threads, not all of their blocks, pass the barriers at which they waited."""
+        if len(threads) == 0:
+            return
+        self._note_arrival(threads, barrier[threads], self.line)
+        warps, one = np.unique(self.batch.threads.warp[threads], return_index=True)
+        self.meetings.meet(warps, barrier[threads[one]])
+
+    def _note_arrival(self, threads: np.ndarray, barrier: np.ndarray, line_of) -> None:
+        if self.batch.races is not None:
+            self.batch.races.enter_reads()    # they came before the clocks tick
+        warps, one = np.unique(self.batch.threads.warp[threads], return_index=True)
+        early = self.meetings.arrive(warps, barrier[one])
+        for i in one[early][:1]:
+            line, number = line_of(threads[i]), barrier[i] % NAMED
+            self.batch.findings.add(finding(
+                "barrier-divergence", line, f"{self.batch.threads.who(threads[i])} comes to barrier {number}, where "
+                "others have met before: nothing says that this was over, so its warp may be counted among them"))
+
+    def _check_number(self, released: np.ndarray, barrier: np.ndarray, come: np.ndarray, expected: np.ndarray) -> None:
+        """No more threads may come than a barrier asks for: it opens for the first."""
+        for one in np.flatnonzero(released & (come > expected)[barrier] & (expected > 0)[barrier])[:1]:
+            self.batch.findings.add(finding(
+                "barrier-divergence", self.line(one), f"{come[barrier[one]]} threads come to barrier "
+                f"{self.number[one]}, which opens for {expected[barrier[one]]}: nothing says which of them meet"))
 
     def _check_warps(self, released: np.ndarray) -> None:
         """The threads of a warp must wait at the same barrier instruction."""
@@ -89,5 +133,6 @@ class Barriers:
             return Stop(finding(
                 "barrier-divergence", self.line(one), f"{threads.who(one)} waits at this barrier for ever: thread "
                 f"{threads.thread(other)} of its block waits at the one in line {self.line(other)}", self.line(other)))
+        come = int(mine.sum() + self.arrived[threads.block[one] * NAMED + self.number[one]])
         return Stop(finding("barrier-divergence", self.line(one), f"{threads.who(one)} waits at this barrier for "
-                            f"{self.expected[one]} threads, but only {int(mine.sum())} come"))
+                            f"{self.expected[one]} threads, but only {come} come"))

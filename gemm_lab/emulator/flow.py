@@ -144,7 +144,12 @@ def _renumbered(end: Jump | Branch | Barrier, place: dict[int, int]) -> Jump | B
 
 
 def _is_barrier(instruction: Instruction) -> bool:
-    return instruction.opcode[0] in ("bar", "barrier") and "warp" not in instruction.opcode
+    return instruction.opcode[0] in ("bar", "barrier") and not {"warp", "arrive"} & set(instruction.opcode)
+
+
+def is_arrival(instruction: Instruction) -> bool:
+    """bar.arrive: come to a barrier and do not wait, so that the block of instructions goes on."""
+    return instruction.opcode[0] in ("bar", "barrier") and "arrive" in instruction.opcode
 
 
 def _ends_block(instruction: Instruction) -> bool:
@@ -170,7 +175,7 @@ def _find_label(kernel: Kernel, branch: Instruction) -> tuple[int, str]:
 
 def _barrier(instruction: Instruction, target: int) -> Barrier:
     opcode, operands, line = instruction.opcode, instruction.operands, instruction.line
-    if instruction.guard or "arrive" in opcode:
+    if instruction.guard:
         raise Unsupported(f"`{instruction.text}`", line)
     if "red" in opcode:
         _, number, *count, vote = operands

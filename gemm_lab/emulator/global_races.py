@@ -164,6 +164,10 @@ class GlobalRaces:
             conflict[conflict] = ~self._known(earlier[conflict], time[conflict], acquired, same_block[conflict])
         return conflict
 
+    def told(self, earlier: np.ndarray, time: np.ndarray, now: np.ndarray) -> np.ndarray:
+        """Whether threads of the batch that are at work now know what others of their block did at a time."""
+        return self._known(earlier + self.first, time, self.acquired[now], np.ones(len(now), bool))
+
     def _known(self, thread: np.ndarray, time: np.ndarray, acquired: np.ndarray, same_block: np.ndarray) -> np.ndarray:
         """Whether what a thread did at a time was published early enough to be acquired, within its block or by one of
         another block."""
@@ -236,6 +240,15 @@ class GlobalRaces:
 
     def _learn(self, members: np.ndarray, time) -> None:
         self.acquired[members], self.informed = np.maximum(self.acquired[members], time), True
+
+    def hand_over(self, access: Access, members: np.ndarray, last, where: np.ndarray) -> int:
+        """Atomics on shared memory, last written as recorded, publish; who waits for a lock acquires. Returns when."""
+        self.time += 1
+        news = access.polls & (last.thread[where] >= 0) & (last.thread[where] != members)
+        if news.any():
+            self._learn(members[news], last.moment[where[news]])
+        self._publish(Present(access, None, members + self.first, members, self.time))
+        return self.time
 
     # ---- accesses
 

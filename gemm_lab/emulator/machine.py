@@ -34,6 +34,7 @@ from gemm_lab.emulator.tracing import Recorder, TooLong
 from gemm_lab.emulator.undefined import Undefined
 
 BATCH_BYTES = 2**26    # of shared and local memory in a batch
+NO_BLOCKS = np.zeros(0, np.int64)
 LANES = 8192    # threads in a batch: few enough that their registers stay in the processor's cache
 
 
@@ -106,6 +107,7 @@ class Batch:
         if self.global_races is not None:
             self.global_races.begin(threads)
         self.departures = Departures(self) if execution.check else None
+        self.barriers = Barriers(self)
         self._make_memory()
         self._fill_registers(symbols)
         self.undefined = execution.undefined
@@ -118,7 +120,6 @@ class Batch:
         self.everyone, self.groups = Group(threads), {}
         self.pc = np.zeros(threads.n, np.int64)
         self.resting = np.zeros(threads.n, bool)
-        self.barriers = Barriers(self)
         self.alive = threads.n
         self.stores, self.stores_when_stuck, self.stuck = 0, -1, False
         self.global_accesses = 0
@@ -134,9 +135,10 @@ class Batch:
         local = mem.Local(places, size, self.threads.n, 0)
         memory = self.execution.memory
         self.spaces = {"global": memory, "const": memory, "shared": shared, "local": local}
-        checked = self.execution.check and shared.regions
-        self.races = Races(self.threads, self.program.accesses, shared, self.findings, self.departures,
-                           tracked=self.program.tracking is not None) if checked else None
+        self.races = None
+        if self.execution.check and shared.regions:
+            self.races = Races(self.threads, self.program.accesses, shared, self.findings, self.departures,
+                               self.global_races, self.barriers.meetings, self.program.tracking is not None)
 
     def _fill_registers(self, symbols: dict[str, int]) -> None:
         self.whole = Registers(self.threads.n, self.program.types)
@@ -180,6 +182,7 @@ class Batch:
         """The group's threads meet the others of their warp that the mask names."""
         if self.execution.check:
             reports.left_out(self, mask, line)
+            self.departures.met(self.group.of(self.threads.block))
         if self.races is not None:
             self.races.warp_sync(self.group, mask)
         if self.global_races is not None:
@@ -267,15 +270,18 @@ class Batch:
         self.barriers.open()
         self.choose_group()
 
-    def passed_barrier(self, blocks: np.ndarray) -> None:
-        """A barrier has opened in these blocks."""
-        self.schedule.opened(blocks)
+    def passed_barrier(self, blocks: np.ndarray, partly: np.ndarray = NO_BLOCKS) -> None:
+        """A barrier of all threads has opened in these blocks, and one of some threads in those of `partly`."""
+        opened = np.union1d(blocks, partly) if len(partly) else blocks
+        self.schedule.opened(opened)
         if self.recorder is not None:
-            self.recorder.opened(blocks)
+            self.recorder.opened(opened)
+        if self.global_races is not None:
+            self.global_races.barrier(opened)
         if self.departures is not None:
             self.departures.barrier(blocks)
-        if self.global_races is not None:
-            self.global_races.barrier(blocks)
+        if self.barriers.meetings is not None:
+            self.barriers.meetings.all_met(blocks)
         if self.races is not None:
             self.races.barrier(blocks)
             self.copies.under_way(self)

@@ -68,6 +68,8 @@ class Program:
         self.types = decoder.types | {STEPS: np.int64}
         if self.tracking:
             self.types |= dict.fromkeys(self.tracking.all_marked(self.tracking.suspects), lambda zero: CLEAN)
+        self.has_meetings = any(map(flow.is_arrival, (i for b in blocks for i in b.instructions))) or any(
+            isinstance(block.end, Barrier) and block.end.count is not None for block in blocks)
         self._live: dict[tuple[int, ...], frozenset[str]] = {}
 
     def live(self, targets: tuple[int, ...]) -> frozenset[str]:

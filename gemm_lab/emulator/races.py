@@ -2,7 +2,9 @@
 
 Two threads race if both touch the same place, at least one of them writes, and nothing orders the two. A barrier orders
 all threads of a block: it ends an *epoch*, and accesses of different epochs never race. __syncwarp orders the threads
-of a warp; who knows of whom is kept in vector clocks (Lamport 1978; Flanagan and Freund, "FastTrack", 2009). Since
+of a warp, and a named barrier some warps of a block (`meetings`); who knows of whom is kept in vector clocks (Lamport
+1978; Flanagan and Freund, "FastTrack", 2009). Who has got a lock, or saw a flag in global memory, knows what came
+before (`global_races`). Since
 lockstep execution may produce the right values in spite of a race, values prove nothing: this bookkeeping does.
 
 For every place the last writer is remembered, and two readers: the last one, and one of another warp if there is any.
@@ -18,6 +20,8 @@ import numpy as np
 
 from gemm_lab.counts import WARP
 from gemm_lab.emulator.departures import Departures
+from gemm_lab.emulator.global_races import GlobalRaces
+from gemm_lab.emulator.meetings import Meetings
 from gemm_lab.emulator.memory import Access, Region, Shared
 from gemm_lab.emulator.record import Record
 from gemm_lab.emulator.reports import Findings, because, cxx_name, finding, unwritten_shared
@@ -28,40 +32,47 @@ MAX_ASIDE = 256    # reads put aside before they are entered
 
 
 class EpochRecord(Record):
-    """Also in which epoch; times are those of the warp."""
+    """Also in which epoch, at which tick of the warp's clock (`meetings`), and at which moment of the launch's clock
+    (`global_races`); times are those of the thread."""
 
     def __init__(self, places: int):
         super().__init__(places)
         self.epoch = np.full(places, -1, np.int32)
+        self.tick, self.moment = np.zeros(places, np.int32), np.zeros(places, np.int64)
 
     def enter(self, where, by: Present) -> None:
         self.set(where, by.thread, by.time, by.access)
-        self.epoch[where] = by.epoch
+        self.epoch[where], self.tick[where], self.moment[where] = by.epoch, by.tick, by.moment
 
 
 @dataclass
 class Present:
-    """The threads that access now: their numbers, epochs and warp-level times."""
+    """The threads that access now: their numbers, epochs and warp-level times, and the ticks of their warps."""
     access: Access
     region: Region
     thread: np.ndarray
     epoch: np.ndarray
     time: np.ndarray
+    tick: np.ndarray
+    moment: int
 
     def some(self, chosen) -> Present:
-        return Present(self.access, self.region, self.thread[chosen], self.epoch[chosen], self.time[chosen])
+        return Present(self.access, self.region, self.thread[chosen], self.epoch[chosen], self.time[chosen],
+                       self.tick[chosen], self.moment)
 
 
 class Races:
     """The bookkeeping for the shared memory of one batch. A place is as large as the kernel's smallest access to it."""
 
     def __init__(self, threads: Threads, accesses: Sequence[Access], shared: Shared, findings: Findings,
-                 departures: Departures, tracked: bool = False):
+                 departures: Departures, global_races: GlobalRaces, meetings: Meetings | None, tracked: bool):
+        self.global_races, self.meetings = global_races, meetings
         self.threads, self.accesses, self.findings, self.stride = threads, accesses, findings, shared.stride
         self.departures, self.tracked = departures, tracked
         self.granule = min([4, *(a.element_bytes for a in accesses if a.space in ("shared", None))])
         self.is_atomic, self.is_cas, self.feeds_cas = (np.array([*map(test, accesses), False]) for test in (
             lambda a: a.action == "atomic", lambda a: a.cas, lambda a: a.feeds_cas))
+        self.has_locks = any(a.polls and a.action == "atomic" and a.space in ("shared", None) for a in accesses)
         places = max(threads.blocks * shared.stride // self.granule, 1)
         self.written, self.all_written = np.zeros(places, bool), False
         self.writer, self.reader, self.other_reader = (EpochRecord(places) for _ in range(3))
@@ -69,7 +80,7 @@ class Races:
         self.write_epoch = np.full(threads.blocks, -1, np.int32)    # the last one with a write
         self.time = np.ones(threads.n, np.int32)              # of each thread: counts its warp-level syncs
         self.known: np.ndarray | None = None    # [thread, lane]: the time of that lane that the thread has seen
-        self.aside: list[Reach] = []
+        self.aside: list[tuple[Reach, int]] = []    # with their moments
 
     # ---- order
 
@@ -83,19 +94,22 @@ class Races:
         self.all_written = bool(self.written.all())
 
     def warp_sync(self, group: Group, mask) -> None:
-        """The group's threads that are in the mask have met, warp by warp."""
+        """The group's threads that are in the mask have met: in each warp, those that name the same mask."""
         self.enter_reads()
         bits = np.broadcast_to(mask, (group.n,)).astype(np.int64)
         chosen = (bits >> group.lane & 1).astype(bool)
-        members, row = group.members[chosen], group.row[chosen]
+        members, row, bits = group.members[chosen], group.row[chosen], bits[chosen]
         if len(members) == 0:
             return
+        if (bits != bits[0]).any():
+            order = np.lexsort((bits, row))
+            members, row, bits = members[order], row[order], bits[order]
         if self.known is None:
             self.known = np.zeros((self.threads.n, WARP), np.int32)
         self.known[members, self.threads.lane[members]] = self.time[members]
-        new_warp = np.concatenate(([True], row[1:] != row[:-1]))
-        together = np.maximum.reduceat(self.known[members], np.flatnonzero(new_warp))
-        self.known[members] = together[np.cumsum(new_warp) - 1]
+        new_set = np.concatenate(([True], (row[1:] != row[:-1]) | (bits[1:] != bits[:-1])))
+        together = np.maximum.reduceat(self.known[members], np.flatnonzero(new_set))
+        self.known[members] = together[np.cumsum(new_set) - 1]
         self.time[members] += 1
 
     def unordered(self, record: EpochRecord, where, by: Present) -> np.ndarray:
@@ -105,6 +119,12 @@ class Races:
         if self.known is not None and conflict.any():
             same_warp = self.threads.warp[earlier] == self.threads.warp[by.thread]
             conflict &= ~(same_warp & (self.known[by.thread, self.threads.lane[earlier]] >= record.time[where]))
+        if self.meetings is not None and conflict.any():
+            conflict &= ~self.meetings.ordered(self.threads.warp[earlier], record.tick[where],
+                                               self.threads.warp[by.thread])
+        if self.global_races.informed and conflict.any():
+            conflict[conflict] = ~self.global_races.told(earlier[conflict], record.moment[where][conflict],
+                                                         by.thread[conflict])
         return conflict
 
     # ---- accesses
@@ -119,7 +139,7 @@ class Races:
                 if reach.access.feeds_cas:    # it may be out of date: the compare-and-swap will notice
                     conflict &= ~self.is_cas[self.writer.access[where]]
                 self._report(by, self.writer, where, conflict)
-        self.aside.append(reach)
+        self.aside.append((reach, self.global_races.time))
         if len(self.aside) >= MAX_ASIDE:
             self.enter_reads()
 
@@ -133,6 +153,8 @@ class Races:
         for where in self._places(access, positions):
             if values is None:
                 self._uninitialized(by, where)
+                if self.has_locks:
+                    by.moment = self.global_races.hand_over(access, by.thread, self.writer, where)
                 kept = self.is_atomic[self.writer.access[where]]
             self._enter_write(by, where, kept)
             self.written[where] = True
@@ -157,9 +179,12 @@ class Races:
         self.writer.enter(where, by)
         self.write_epoch[self.threads.block[by.thread]] = by.epoch
 
-    def _present(self, group: Group, access: Access, region: Region) -> Present:
+    def _present(self, group: Group, access: Access, region: Region, moment: int | None = None) -> Present:
         thread = group.members.astype(np.int32)
-        return Present(access, region, thread, self.epoch[group.of(self.threads.block)], group.of(self.time).copy())
+        tick = np.zeros_like(thread) if self.meetings is None else self.meetings.now[group.of(self.threads.warp)]
+        moment = self.global_races.time if moment is None else moment
+        return Present(access, region, thread, self.epoch[group.of(self.threads.block)], group.of(self.time).copy(),
+                       tick, moment)
 
     def _places(self, access: Access, positions: np.ndarray) -> list[np.ndarray]:
         first = positions // self.granule
@@ -168,8 +193,8 @@ class Races:
     def enter_reads(self) -> None:
         """Enter the reads that were put aside."""
         reads, self.aside = self.aside, []
-        for reach in reads:
-            by = self._present(reach.group, reach.access, reach.region)
+        for reach, moment in reads:
+            by = self._present(reach.group, reach.access, reach.region, moment)
             for where in self._places(reach.access, reach.positions()):
                 self._enter_read(where, by)
 

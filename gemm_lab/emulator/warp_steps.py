@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gemm_lab.emulator import reports, warp
+from gemm_lab.emulator.flow import is_arrival
 from gemm_lab.emulator.ptx import Instruction, Pair, Unsupported
 
 
@@ -79,8 +80,11 @@ def activemask(decoder, i: Instruction):
     return lambda b: write(b, warp.active(b.group))
 
 
-def warp_barrier(decoder, i: Instruction):
-    """bar.warp.sync: the threads of a warp already run together, so only the order is noted."""
+def barrier(decoder, i: Instruction):
+    """bar.warp.sync: the threads of a warp already run together, so only the order is noted. And bar.arrive."""
+    if is_arrival(i):
+        number, expected = (decoder.source(source, "s32") for source in i.operands)
+        return lambda b: b.barriers.arrive(number(b), expected(b), i.line)
     mask = decoder.source(i.operands[0], "b32")
     return lambda b: b.warp_sync(mask(b), i.line)
 
@@ -98,4 +102,4 @@ def vote_result(decoder, i: Instruction):
 
 
 STEPS = {"shfl": shuffle, "vote": vote, "match": match, "redux": reduce, "activemask": activemask,
-         "bar": warp_barrier, "barrier": warp_barrier, "vote_result": vote_result}
+         "bar": barrier, "barrier": barrier, "vote_result": vote_result}
