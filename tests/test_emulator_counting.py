@@ -172,7 +172,8 @@ def test_lanes_meet_before_the_end_of_a_loop_that_stands_above_its_head(monkeypa
         done = emulate(TURNED, "k", 1, 32, (50, np.ones(50, np.float32), np.zeros(32, np.float32)))
         return done.counts.shared_store_requests
     assert stores() == 2
-    monkeypatch.setattr(flow, "in_order", lambda blocks: blocks)
+    for function in ("in_order", "with_meetings"):
+        monkeypatch.setattr(flow, function, lambda blocks: blocks)
     program.load.cache_clear()
     assert stores() == 3, "in the PTX the store stands above the load: this test tells the orders apart"
     program.load.cache_clear()
@@ -186,3 +187,30 @@ def test_blocks_are_put_in_order():
     assert [b.end.targets for b in blocks] == [(1,), (2, 4), (3,), (1,), (flow.EXIT,)]
     straight = [block(2, 1), block(2), block(2, 3), block(flow.EXIT), block(3)]
     assert [b.end.targets for b in flow.in_order(straight)] == [(2, 1), (2,), (2, 4), (4,), (flow.EXIT,)]
+
+
+def test_ways_back_to_one_head_join_before_it():
+    """1, 2 and 3 go back to 0; 4 is a loop of its own."""
+    def block(*targets):
+        return flow.Block([], flow.Branch(None, *targets) if len(targets) > 1 else flow.Jump(*targets))
+    blocks = flow.with_meetings([block(1), block(0, 2), block(3, 0), block(0, 4), block(4, flow.EXIT)])
+    assert [b.end.targets for b in blocks] == [(1,), (4, 2), (3, 4), (4, 5), (0,), (5, flow.EXIT)]
+    assert [b.added for b in blocks] == [False] * 4 + [True, False]
+    once = [block(1), block(0, flow.EXIT)]
+    assert flow.with_meetings(once) == once
+
+
+def test_lanes_that_have_nothing_to_do_do_not_begin_the_next_round():
+    """Lanes that skip the work go back to the head from another place than those that do it."""
+    body = """
+    extern "C" __global__ void k(int n, const float *A, float *C) {
+        for (int i = 0; ; ++i) {
+            int turn = i;
+            turn = __shfl_sync(0xffffffff, turn, 0);
+            if (turn >= n) break;
+            if (threadIdx.x < 20) C[turn * 20 + threadIdx.x] += A[turn];
+        }
+    }"""
+    C = np.zeros((5, 20), np.float32)
+    done = emulate(body, "k", 1, 32, (5, np.arange(5, dtype=np.float32), C), mode="check")
+    assert done.findings == () and (C == np.arange(5)[:, None]).all()

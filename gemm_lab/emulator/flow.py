@@ -58,6 +58,7 @@ class Block:
     instructions: list[Instruction] = field(default_factory=list)
     end: Jump | Branch | Barrier = Jump(EXIT)
     live: frozenset[str] = frozenset()    # registers that may be read before they are written, from here on
+    added: bool = False                   # stands for no instruction
 
     @property
     def line(self) -> int | None:
@@ -93,7 +94,7 @@ def basic_blocks(kernel: Kernel) -> list[Block]:
         last = body[-1] if body and _ends_block(body[-1]) else None
         blocks.append(Block(prologue + (body[:-1] if last else body), _end(last, following, kernel, block_at)))
         prologue = [_vote_result(last)] if last and _is_barrier(last) and "red" in last.opcode else []
-    blocks = in_order(blocks)
+    blocks = with_meetings(in_order(blocks))
     find_live(blocks)
     return blocks
 
@@ -119,6 +120,27 @@ def in_order(blocks: list[Block]) -> list[Block]:
             heappush(ready, target)
     place = {old: new for new, old in enumerate(order)} | {EXIT: EXIT}
     return [replace(blocks[n], end=_renumbered(blocks[n].end, place)) for n in order]
+
+
+def with_meetings(blocks: list[Block]) -> list[Block]:
+    """Where several ways lead back to the head of a loop, they first join in an empty block behind all of them.
+
+    So threads that are early do not go round once more while others of their warp are still on their way; the GPU's
+    compiler makes them wait, too.
+    """
+    ways_back: dict[int, list[int]] = {}
+    for n, block in enumerate(blocks):
+        for head in {target for target in block.end.targets if target <= n}:
+            ways_back.setdefault(head, []).append(n)
+    added = sorted((tails[-1], -head) for head, tails in ways_back.items() if len(tails) > 1)    # inner loops first
+    place = {n: n + sum(tail < n for tail, _ in added) for n in range(len(blocks))} | {EXIT: EXIT}
+    meeting = {-head: tail + 1 + k for k, (tail, head) in enumerate(added)}
+    joined = []
+    for n, block in enumerate(blocks):
+        back = {head: meeting[head] for head in block.end.targets if head <= n and head in meeting}
+        joined.append(replace(block, end=_renumbered(block.end, place | back)))
+        joined += [Block(end=Jump(place[-head], block.line), added=True) for tail, head in added if tail == n]
+    return joined
 
 
 def _without_ways_back(blocks: list[Block]) -> list[tuple[int, ...]]:

@@ -38,7 +38,7 @@ class Code:
     @property
     def length(self) -> int:
         """Instructions of the block, its end included."""
-        return len(self.block.instructions) + 1
+        return 0 if self.block.added else len(self.block.instructions) + 1
 
     def instruction_of(self, step: Callable) -> ptx.Instruction:
         """The instruction that a step executes."""
