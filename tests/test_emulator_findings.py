@@ -551,6 +551,47 @@ def test_who_gets_a_lock_knows_what_came_before(lock):
                 "race").lines
 
 
+@pytest.mark.parametrize("where", ["__shared__ int come; if (i == 0) come = 0; __syncthreads();",
+                                   "int &come = ticket[b];"])
+def test_who_takes_the_last_ticket_knows_what_the_others_did(where):
+    body = SHARED + where + """ s[i] = A[i]; __threadfence(); __syncwarp();
+        int mine; if (i %% 32 == 0) mine = atomicAdd(&come, 1); mine = __shfl_sync(~0u, mine, 0);
+        if (mine == %d) C[b * 32 + i %% 32] = s[i %% 32] + s[32 + i %% 32];"""
+    C = np.zeros(64, F32)
+    ticket = "__device__ int ticket[2];"
+    assert run(body % 1, 0, floats(64), C, block=64, grid=2, before=ticket).findings == ()
+    assert (C == 2).all()
+    assert only(run(body % 0, 0, floats(64), C, block=64, grid=2, before=ticket), "race").lines
+
+
+def test_who_takes_the_last_ticket_but_one_of_all_blocks_is_early():
+    body = """part[b] = A[b]; __threadfence();
+        if (atomicAdd(&ticket, 1) == %d) { float sum = 0; for (int k = 0; k < 3; ++k) sum += part[k]; C[0] = sum; }"""
+    before = "__device__ int ticket; __device__ float part[3];"
+    C = np.zeros(1, F32)
+    assert run(body % 2, 0, floats(3), C, block=1, grid=3, before=before).findings == ()
+    assert C[0] == 3
+    assert set(only(run(body % 1, 0, floats(3), C, block=1, grid=3, before=before), "race").lines) == {1, 2}
+
+
+def test_a_flag_in_shared_memory():
+    body = SHARED + """__shared__ volatile int ready; if (i == 0) ready = 0; __syncthreads();
+        if (i >= 32) { s[i - 32] = A[i]; %s __syncwarp(); if (i == 32) ready = 1; %s }
+        else { while (!ready) {} C[i] = s[i]; }"""
+    C = np.zeros(32, F32)
+    assert run(body % ("__threadfence_block();", ""), 0, floats(64), C, block=64).findings == ()
+    assert (C == 1).all()
+    assert only(run(body % ("", "s[i - 32] = 5;"), 0, floats(64), C, block=64), "race").lines
+
+
+def test_a_number_in_shared_memory_that_ends_a_loop_with_barriers_is_no_flag():
+    body = """__shared__ volatile int t;
+        for (;;) {\nif (i == 0) t = atomicAdd(&next, 1); __syncthreads();
+        int mine = t; if (mine >= n) break; C[mine] = 1; }"""
+    found = run(body, 3, floats(1), floats(3), block=64, before="__device__ int next;").findings
+    assert "race" in {f.kind for f in found}
+
+
 @pytest.mark.parametrize("code", [
     'unsigned t; asm("mov.u32 %0, %%clock;" : "=r"(t)); C[i] = t;',
     'asm volatile("{ .reg .b32 x; mad.lo.cc.u32 x, 1, 2, 3; }");', 'asm volatile("tex.nonsense.u32 [%0];" :: "l"(C));'])

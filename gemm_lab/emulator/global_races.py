@@ -40,7 +40,7 @@ class Present:
     region: Region
     thread: np.ndarray
     member: np.ndarray
-    time: int
+    time: int | np.ndarray
 
 
 @dataclass
@@ -171,6 +171,8 @@ class GlobalRaces:
     def _known(self, thread: np.ndarray, time: np.ndarray, acquired: np.ndarray, same_block: np.ndarray) -> np.ndarray:
         """Whether what a thread did at a time was published early enough to be acquired, within its block or by one of
         another block."""
+        if not self.published:
+            return np.zeros(len(thread), bool)
         news = Publication(*(np.concatenate(column) for column in zip(*(vars(p).values() for p in self.published))))
         self.published = [news]
         known = np.zeros(len(thread), bool)
@@ -216,7 +218,7 @@ class GlobalRaces:
         return block * self.launch.warps + number // WARP
 
     def _publish(self, by: Present) -> None:
-        time = np.full(len(by.thread), by.time)
+        time = np.broadcast_to(by.time, by.thread.shape)
         barrier, sync = self.barrier_time[self.threads.block[by.member]], self.sync_time[by.member]
         if by.access.releases:
             fence, fence_barrier, fence_sync = time, barrier, sync
@@ -241,14 +243,29 @@ class GlobalRaces:
     def _learn(self, members: np.ndarray, time) -> None:
         self.acquired[members], self.informed = np.maximum(self.acquired[members], time), True
 
-    def hand_over(self, access: Access, members: np.ndarray, last, where: np.ndarray) -> int:
-        """Atomics on shared memory, last written as recorded, publish; who waits for a lock acquires. Returns when."""
-        self.time += 1
-        news = access.polls & (last.thread[where] >= 0) & (last.thread[where] != members)
+    def hear(self, members: np.ndarray, last, where: np.ndarray) -> None:
+        """Threads read flags in shared memory, last written as recorded."""
+        news = (last.thread[where] >= 0) & (last.thread[where] != members)
         if news.any():
             self._learn(members[news], last.moment[where[news]])
-        self._publish(Present(access, None, members + self.first, members, self.time))
-        return self.time
+
+    def tell(self, access: Access, members: np.ndarray, where: np.ndarray) -> np.ndarray:
+        """Threads write flags in shared memory, by atomics or not. Returns when."""
+        self.time += 1
+        by = Present(access, None, members + self.first, members, self.time)
+        if access.action == "atomic":
+            self._take_turns(by, where)
+        self._publish(by)
+        return np.broadcast_to(by.time, members.shape)
+
+    def _take_turns(self, by: Present, where: np.ndarray) -> None:
+        """Of several threads that update one place, each one knows of those before it."""
+        turn = _turns(where)
+        by.time = self.time + turn
+        self.time += int(turn.max())
+        later = turn > 0
+        if later.any():
+            self._learn(by.member[later], by.time[later] - 1)
 
     # ---- accesses
 
@@ -292,6 +309,7 @@ class GlobalRaces:
         access = reach.access
         harmless = self.polls | self.signals
         self._enter_reads(shadow)
+        self._take_turns(by, self._places(reach)[0])
         for where in self._places(reach):
             if not access.polls:
                 self._check(shadow.stored, where, by, harmless)
@@ -299,10 +317,6 @@ class GlobalRaces:
                     self._check(record, where, by, harmless | self.feeds_cas if access.cas else harmless)
             self._acquire(shadow, where, by)
             shadow.updated.set(where, by.thread, by.time, access)
-            later = np.ones(len(where), bool)    # of several threads that update one place, the first one is no later
-            later[np.unique(where, return_index=True)[1]] = False
-            if later.any():
-                self._learn(by.member[later], by.time)
         self._publish(by)
 
     def _present(self, reach: Reach) -> tuple[Shadow, Present]:
@@ -403,6 +417,15 @@ class GlobalRaces:
 
 
 _VERB = {"load": "reads", "store": "writes", "atomic": "updates"}
+
+
+def _turns(where: np.ndarray) -> np.ndarray:
+    """Of several threads that update one place, who is the first (0), the second (1), ..."""
+    order = np.argsort(where, kind="stable")
+    _, first, inverse = np.unique(where[order], return_index=True, return_inverse=True)
+    turns = np.empty(len(where), np.int64)
+    turns[order] = np.arange(len(where)) - first[inverse]
+    return turns
 
 
 def _bits(values: np.ndarray) -> np.ndarray:

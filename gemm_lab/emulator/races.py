@@ -3,8 +3,8 @@
 Two threads race if both touch the same place, at least one of them writes, and nothing orders the two. A barrier orders
 all threads of a block: it ends an *epoch*, and accesses of different epochs never race. __syncwarp orders the threads
 of a warp, and a named barrier some warps of a block (`meetings`); who knows of whom is kept in vector clocks (Lamport
-1978; Flanagan and Freund, "FastTrack", 2009). Who has got a lock, or saw a flag in global memory, knows what came
-before (`global_races`). Since
+1978; Flanagan and Freund, "FastTrack", 2009). Who has got a lock or a ticket, or saw a flag, knows what came before
+(`global_races`). Since
 lockstep execution may produce the right values in spite of a race, values prove nothing: this bookkeeping does.
 
 For every place the last writer is remembered, and two readers: the last one, and one of another warp if there is any.
@@ -54,11 +54,11 @@ class Present:
     epoch: np.ndarray
     time: np.ndarray
     tick: np.ndarray
-    moment: int
+    moment: int | np.ndarray
 
     def some(self, chosen) -> Present:
         return Present(self.access, self.region, self.thread[chosen], self.epoch[chosen], self.time[chosen],
-                       self.tick[chosen], self.moment)
+                       self.tick[chosen], np.broadcast_to(self.moment, self.thread.shape)[chosen])
 
 
 class Races:
@@ -72,7 +72,9 @@ class Races:
         self.granule = min([4, *(a.element_bytes for a in accesses if a.space in ("shared", None))])
         self.is_atomic, self.is_cas, self.feeds_cas = (np.array([*map(test, accesses), False]) for test in (
             lambda a: a.action == "atomic", lambda a: a.cas, lambda a: a.feeds_cas))
-        self.has_locks = any(a.polls and a.action == "atomic" and a.space in ("shared", None) for a in accesses)
+        self.is_signal, self.waits = (np.array([*map(test, accesses), False]) for test in (
+            lambda a: a.signal, lambda a: a.signal and a.polls))
+        self.tells = [a.signal and np.issubdtype(a.dtype, np.integer) and a.space in ("shared", None) for a in accesses]
         places = max(threads.blocks * shared.stride // self.granule, 1)
         self.written, self.all_written = np.zeros(places, bool), False
         self.writer, self.reader, self.other_reader = (EpochRecord(places) for _ in range(3))
@@ -138,6 +140,9 @@ class Races:
                 conflict = self.unordered(self.writer, where, by)
                 if reach.access.feeds_cas:    # it may be out of date: the compare-and-swap will notice
                     conflict &= ~self.is_cas[self.writer.access[where]]
+                if self.waits[reach.access.number]:
+                    conflict &= ~self.is_signal[self.writer.access[where]]
+                    self.global_races.hear(by.thread, self.writer, where)
                 self._report(by, self.writer, where, conflict)
         self.aside.append((reach, self.global_races.time))
         if len(self.aside) >= MAX_ASIDE:
@@ -150,12 +155,15 @@ class Races:
         """
         by = self._present(group, access, region)
         kept = _keeps_value(by, positions, values) if values is not None else None
+        tells = self.tells[access.number]
         for where in self._places(access, positions):
             if values is None:
                 self._uninitialized(by, where)
-                if self.has_locks:
-                    by.moment = self.global_races.hand_over(access, by.thread, self.writer, where)
+                if tells:
+                    self.global_races.hear(by.thread, self.writer, where)
                 kept = self.is_atomic[self.writer.access[where]]
+            if tells:
+                by.moment = self.global_races.tell(access, by.thread, where)
             self._enter_write(by, where, kept)
             self.written[where] = True
             if values is not None:
@@ -175,6 +183,8 @@ class Races:
             conflict = self.unordered(record, where, by)
             if by.access.cas:
                 conflict &= ~self.feeds_cas[record.access[where]]
+            if by.access.signal:
+                conflict &= ~self.waits[record.access[where]]
             self._report(by, record, where, conflict)
         self.writer.enter(where, by)
         self.write_epoch[self.threads.block[by.thread]] = by.epoch

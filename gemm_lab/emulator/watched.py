@@ -10,12 +10,17 @@ from gemm_lab.emulator.ptx import Address, Instruction, Symbol
 
 
 def polling(blocks: list[flow.Block]) -> set[Instruction]:
-    """The loads and atomics on whose values it depends how long a loop goes on: it may be waiting for a flag."""
+    """The loads and atomics on whose values it depends how long a loop goes on: it may be waiting for a flag.
+
+    Nobody waits for a flag in shared memory in a loop with a barrier: there it is the number of some work.
+    """
     found = set()
     for loop in flow.loops(blocks):
         instructions = [i for n in loop.body for i in blocks[n].instructions]
         branches = set().union(*(flow.read_at_end(blocks[n].end) for n in loop.body))
-        found.update(i for i in flow.feeding(instructions, branches)[0] if i.opcode[0] in ("ld", "atom"))
+        meets = any(isinstance(blocks[n].end, flow.Barrier) for n in loop.body)
+        found.update(i for i in flow.feeding(instructions, branches)[0]
+                     if i.opcode[0] in ("ld", "atom") and not (meets and "shared" in _spaces(i)))
     return found
 
 
