@@ -18,6 +18,7 @@ from gemm_lab.exercises.kernel_tasks import Kernel, Order, Tile
 from gemm_lab.exercises.sheet import unreadable_cell
 from gemm_lab.exercises.sheets.sheet04 import counted
 from gemm_lab.exercises.tasks import each_wrong
+from gemm_lab.shared_wavefronts import shared_wavefronts
 from tests.exercise_mistakes import WRONG
 
 TASKS = [pytest.param(sheets.assignment(lesson), task, id=f"{lesson}-{task.name}")
@@ -309,6 +310,64 @@ def test_a_change_removed_what_the_task_says_and_nothing_else_that_could_be_chos
         fell = {what: (before, after) for (_, before, after, _), what in zip(others, assignment["change"].options)
                 if after < 0.75 * before and before > {"bank conflicts": 0.02 * wavefronts}.get(what, 0.05)}
         assert list(fell) == [name]
+
+
+def drawn_each(lesson, form_of):
+    """The numbers of a lesson's public sheet and of those of every seed, each with every form of one place."""
+    assignment = sheets.assignment(lesson)
+    index, shown = list(assignment.forms).index(form_of), [assignment.draw(seed)[0] for seed in (None, *SEEDS)]
+    for form in range(assignment.forms[form_of]):
+        letters = "".join("a" if n != index else chr(97 + form) for n in range(len(assignment.forms)))
+        yield from (assignment.numbers(numbers, letters) for numbers in shown)
+
+
+def test_the_padding_is_the_smallest_that_has_no_bank_conflict():
+    task, lane = sheets.assignment("05")["padding"], np.arange(32)
+    for s in drawn_each("05", "loop"):
+        lanes = s.BK // s.words
+        for BM in range(32, 140):
+            free = [pad for pad in range(33) if shared_wavefronts(
+                4 * (lane % lanes * s.words * (BM + pad) + lane // lanes), 4, store=True) == 1]
+            assert task.truth(s, BM) == min(free)
+
+
+PIPELINE = """
+#include <cuda_pipeline_primitives.h>
+
+__global__ void pipeline(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
+    constexpr int T = 8, STAGES = %d;
+    __shared__ float As[STAGES][T][T], Bs[STAGES][T][T];
+    const int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    const int steps = (K + T - 1) / T;
+    float acc = 0.0f;
+    auto copy_a = [&](int n) {
+        const bool is = row < M && n * T + tx < K;
+        __pipeline_memcpy_async(&As[n %% STAGES][ty][tx], is ? &A[row * K + n * T + tx] : A, 4, is ? 0 : 4);
+    };
+    auto copy_b = [&](int n) {
+        const bool is = n * T + ty < K && col < N;
+        __pipeline_memcpy_async(&Bs[n %% STAGES][ty][tx], is ? &B[(n * T + ty) * N + col] : B, 4, is ? 0 : 4);
+    };
+    auto multiply = [&](int n) {
+        for (int k = 0; k < T; ++k) acc += As[n %% STAGES][ty][k] * Bs[n %% STAGES][k][tx];
+    };
+    %s
+    if (row < M && col < N) C[row * N + col] = alpha * acc + (beta == 0.0f ? 0.0f : beta * C[row * N + col]);
+}
+"""
+
+
+def test_the_largest_wait_is_the_one_that_the_check_lets_pass():
+    task, seen = sheets.assignment("05")["wait"], set()
+    for s in drawn_each("05", "loop"):
+        if (s.loop, s.stages) in seen:
+            continue
+        seen.add((s.loop, s.stages))
+        for wait in (task.truth(s), task.truth(s) + 1):
+            text = PIPELINE % (s.stages, task.given(s).partition("\n")[2].replace("?", str(wait)))
+            kernel = gl.CudaGemm(text, "pipeline", lambda M, N: (-(-N // 8), -(-M // 8)), (8, 8))
+            assert gl.check(kernel, [(9, 7, 90)]).passed == (wait == task.truth(s)), (s.loop, s.stages, wait)
+    assert len(seen) == 8
 
 
 # --- no trick passes
