@@ -220,6 +220,10 @@ class SlicedK(TiledKernel):
     threads = property(lambda self: self.BM * self.BN // (self.TM * self.TN) * self.SLICES, doc="Threads in a block.")
     tile_words = Pipelining.tile_words
 
+    def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
+        check_sizes(M, N, K)
+        return closed_forms.sliced_k(self.BM, self.BN, self.BK, self.TM, self.TN, self.SLICES, M, N, K, beta)
+
 
 @dataclass(frozen=True, repr=False)
 class SplitK(SlicedK):
@@ -252,6 +256,11 @@ class SplitK(SlicedK):
         """How many tiles of C are computed by SPLITS blocks each."""
         tiles = blocks_along(M, self.BM) * blocks_along(N, self.BN)
         return 0 if self.SPLITS == 1 else tiles % self.share if self.share else tiles
+
+    def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
+        check_sizes(M, N, K)
+        return closed_forms.split_k(self.BM, self.BN, self.BK, self.TM, self.TN, self.SLICES, self.SPLITS,
+                                    self.shared_tiles(M, N), M, N, K, beta)
 
     def grid(self, M: int, N: int) -> tuple[int, int, int]:
         """Blocks along x alone. ValueError where the sums of shared tiles exceed the workspace."""

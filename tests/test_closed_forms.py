@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gemm_lab.counts import Counts
 from gemm_lab.kernels import Naive, RegisterTiling1D, SharedTiling
-from gemm_lab.ladder import PipelinedTiling1D, Pipelining, RegisterTiling2D, Reordering, WarpTiling
+from gemm_lab.ladder import PipelinedTiling1D, Pipelining, RegisterTiling2D, Reordering, SlicedK, SplitK, WarpTiling
 
 DERIVED = ("fma", "global_load_words", "global_store_words", "shared_load_words", "shared_store_words",
            "local_load_words", "local_store_words")
@@ -56,6 +56,18 @@ def test_register_tiling_2d_by_hand():
     counts = RegisterTiling2D(8, 8, 4, 4, 4).counts(8, 8, 4)
     assert (counts.shared_load_words, counts.fma) == (4 * 4 * 8, 4 * 4 * 16)
     assert counts.shared_store_words == counts.global_load_words == 8 * 4 + 4 * 8
+
+
+def test_split_k_by_hand():
+    """One tile of 16 x 32, K = 8 in one step of 8, shared by 2 blocks of a warp: the second multiplies zeros.
+
+    Each block: 8 k-steps x 32 threads x 16 FMAs and 8 words read; 8 * 48 words stored in shared memory, 1 for `last`,
+    which 32 threads read; 512 sums stored. The last one reads 1024 sums, stores C, and sets the counter back.
+    """
+    counts = SplitK(16, 32, 8, 4, 4, SPLITS=2, BLOCKS=1).counts(16, 32, 8)
+    assert counts.fma == 2 * 8 * 32 * 16
+    assert (counts.shared_load_words, counts.shared_store_words) == (2 * (8 * 32 * 8 + 32), 2 * (8 * 48 + 1))
+    assert (counts.global_load_words, counts.global_store_words) == (16 * 8 + 8 * 32 + 1024, 2 * 512 + 512 + 1)
 
 
 def test_the_course_claims_about_words():
@@ -113,10 +125,13 @@ def test_register_tiling_equals_execution(kernel, M, N, K, beta):
 TILED_2D = [PipelinedTiling1D(32, 32, 8, 16), PipelinedTiling1D(32, 32, 8, 16, STAGES=3),
             RegisterTiling2D(8, 8, 4, 4, 4), RegisterTiling2D(16, 32, 8, 4, 8), WarpTiling(16, 32, 8, 4, 4),
             Pipelining(32, 32, 8, 4, 4),
-            Reordering(32, 32, 16, 4, 4, STAGES=3, BLOCKS=1, STRIP=2)]
+            Reordering(32, 32, 16, 4, 4, STAGES=3, BLOCKS=1, STRIP=2),
+            SlicedK(32, 32, 16, 4, 4, SLICES=2, BLOCKS=1), SlicedK(16, 32, 32, 4, 4, SLICES=4, BLOCKS=1),
+            SplitK(32, 32, 16, 4, 4, SPLITS=4, BLOCKS=1), SplitK(32, 32, 16, 4, 4, SLICES=2, SPLITS=3, BLOCKS=1),
+            SplitK(16, 32, 8, 4, 4, SPLITS=2, BLOCKS=1, share=3)]
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.sampled_from(TILED_2D), sizes, sizes, sizes, betas)
 def test_the_later_kernels_equal_execution(kernel, M, N, K, beta):
     assert_equal(kernel, M, N, K, beta)

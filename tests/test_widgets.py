@@ -14,6 +14,7 @@ import pytest
 import gemm_lab as gl
 from gemm_lab import kernels
 from gemm_lab.kernels import Naive
+from gemm_lab.tuning import SPACES
 from gemm_lab.widgets import tile_facts
 from gemm_lab.widgets.explorer import CHOICES, TileExplorer
 from gemm_lab.widgets.tile_facts import PENDING, TileTable, quick_facts
@@ -84,6 +85,21 @@ def test_an_impossible_choice_says_why_and_strikes_the_old_values(explorer):
     assert str(refused.value) in explorer.text
     choose(explorer, **DEFAULT)
     assert "gl-old\"" not in explorer.html and "alert\"" not in explorer.html
+
+
+@pytest.mark.parametrize("kernel_class", [*SPACES, gl.Naive], ids=lambda kernel_class: kernel_class.__name__)
+def test_every_class_of_kernels_can_be_explored(kernel_class):
+    explorer = gl.explore_tiles(kernel_class, 1536, 1536, 1536)
+    assert kernel_class.__name__ in repr(explorer)
+    assert "shared words read per FMA" in explorer.text or kernel_class is gl.SplitK
+
+
+def test_a_default_that_is_impossible_at_this_size_says_why():
+    explorer = gl.explore_tiles(gl.SplitK, 1536, 1536, 1536)
+    assert "is not possible: M=1536, N=1536: 288 tiles are shared by 4 blocks" in explorer.text
+    assert explorer.text in explorer._repr_mimebundle_()["text/plain"] and "choose fewer SPLITS" in explorer.html
+    explorer.controls["SPLITS"].value = 1
+    assert "blocks in the grid" in explorer.text
 
 
 def test_an_answer_that_comes_too_late_is_dropped(explorer, monkeypatch):

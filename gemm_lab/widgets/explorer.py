@@ -29,7 +29,7 @@ class TileExplorer(ipw.VBox):
         self._output = ipw.HTML()
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
-        self._table = self._quick = TileTable.quick(kernel_class(), *self.size, self.gpu)
+        self._table = self._quick = TileTable(f"{kernel_class.__name__} at M = {M}, N = {N}, K = {K}", ())
         controls = ipw.HBox(list(self.controls.values()), layout=ipw.Layout(flex_flow="row wrap"))
         super().__init__([controls, self._output])
         for widget in self.controls.values():
@@ -82,6 +82,8 @@ class TileExplorer(ipw.VBox):
         except (ValueError, TypeError) as problem:
             choice = ", ".join(f"{name} = {value}" for name, value in self.choice.items())
             self._show(self._table.refused(choice, str(problem)))
+            if not self._quick.facts:
+                self._quick = self._table
             return
         self._show(quick)
         self._ask(kernel, quick)

@@ -107,14 +107,16 @@ class TileTable(View):
 
     @property
     def text(self) -> str:
-        width = max(len(fact.name) for fact in self.facts)
+        width = max((len(fact.name) for fact in self.facts), default=0)
         rows = [f"  {fact.name:<{width}}  {fact.value:>12}  {fact.remark}".rstrip() for fact in self.facts]
         if self.problem:
-            return "\n".join([self.problem, f"(the last possible choice was {self.title})"])
+            return "\n".join([self.problem, *([f"(the last possible choice was {self.title})"] if self.facts else [])])
         return "\n".join([self.title, *rows, *([self.note] if self.note else [])])
 
     def html(self) -> str:
         alert = element("div", escape(self.problem), cls="gl-alert", role="alert") if self.problem else ""
+        if not self.facts:    # no choice was possible yet
+            return alert
         caption = self.title + (": the last possible choice, no longer selected" if self.problem else "")
         heads = (("", "gl-key", "left"), ("value", None, "right"), ("remark", "gl-remark", "left"))
         head = element("tr", "".join(element("th", name, scope="col", cls=cls, style=f"text-align: {side}")
