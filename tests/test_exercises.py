@@ -16,8 +16,9 @@ from gemm_lab.exercises.formula_tasks import Formula, Grid, Number
 from gemm_lab.exercises.function_tasks import Function
 from gemm_lab.exercises.kernel_tasks import Kernel, Order, Tile
 from gemm_lab.exercises.sheet import unreadable_cell
+from gemm_lab.exercises.sheets import sheet06
 from gemm_lab.exercises.sheets.sheet04 import counted
-from gemm_lab.exercises.tasks import each_wrong
+from gemm_lab.exercises.tasks import Numbers, each_wrong
 from gemm_lab.shared_wavefronts import shared_wavefronts
 from tests.exercise_mistakes import WRONG
 
@@ -368,6 +369,48 @@ def test_the_largest_wait_is_the_one_that_the_check_lets_pass():
             kernel = gl.CudaGemm(text, "pipeline", lambda M, N: (-(-N // 8), -(-M // 8)), (8, 8))
             assert gl.check(kernel, [(9, 7, 90)]).passed == (wait == task.truth(s)), (s.loop, s.stages, wait)
     assert len(seen) == 8
+
+
+def test_the_walks_share_as_many_operands_as_their_formulas_say():
+    def squares(TM, TN, order):
+        return [(i + di, j + dj) for i in range(0, TM, 2) for j in range(0, TN, 2) for di, dj in order]
+
+    def half(TM, columns, fro):
+        return [(i, j) for i in range(TM) for j in (columns[::-1] if fro and i % 2 else columns)]
+
+    def sharing(walk):
+        return sum(a[0] == b[0] or a[1] == b[1] for a, b in zip(walk, walk[1:]))
+
+    task = sheets.assignment("06")["sharing"]
+    for TM, TN in ((8, 8), (4, 8), (8, 4), (16, 6)):
+        left, right = range(TN // 2), range(TN // 2, TN)
+        walks = (squares(TM, TN, ((0, 0), (0, 1), (1, 1), (1, 0))), squares(TM, TN, ((0, 0), (1, 0), (1, 1), (0, 1))),
+                 [(i, j) for j in range(TN) for i in range(TM)], half(TM, left, False) + half(TM, right, False),
+                 half(TM, left, True) + half(TM, right, True))
+        for words, walk in zip(sheet06.WALKS, walks, strict=True):
+            assert len(set(walk)) == TM * TN
+            assert task.truth(Numbers(walk=words), TM, TN) == sharing(walk)
+
+
+def test_what_limits_a_kernel_is_clear_by_the_rule_that_the_exercise_states():
+    for s in drawn_each("06", "bound"):
+        tflops, cap, fma, issued, filled = sheet06.measured(s)
+        fractions = {"other instructions": fma, "slots that issue nothing": issued, "too few blocks": filled}
+        least = min(fractions, key=fractions.get)
+        assert not 0.55 < tflops / cap < 0.85
+        assert sheets.assignment("06")["limit"].truth(s) == ("load/store pipe" if tflops / cap > 0.8 else least)
+
+
+def test_the_fractions_of_an_exercise_make_the_measured_speed():
+    law = gl.recorded_law("H200", "ladder")
+    for s in drawn_each("06", "counted"):
+        assert sheet06.reached(s) == pytest.approx(law[sheet06.COUNTED[s.counted]].tflops, rel=0.01)
+
+
+def test_one_number_of_splits_is_best():
+    for s in drawn_each("06", "teams"):
+        times = sorted(sheet06.pieces_take(s.tiles % 132, splits) for splits in range(1, 9))
+        assert times[0] < times[1]
 
 
 # --- no trick passes

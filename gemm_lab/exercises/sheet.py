@@ -18,7 +18,7 @@ from gemm_lab.tables import html_table
 class Sheet:
     """The exercises of one lesson, with this sheet's numbers.
 
-    lesson   "00" to "05"
+    lesson   "00" to "06"
     form     the letters that came with the notebook, if any did
     numbers  the sheet's numbers, as they came with the notebook
     """

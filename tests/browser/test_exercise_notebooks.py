@@ -88,3 +88,19 @@ def test_a_student_writes_an_outer_product(jupyterlab):
         assert "into one row" in student.answer("banks", "banks = {12, 16}")
         assert student.answer("change", 'change = "bank conflicts"') == "change: right."
         assert lesson.failed() == []
+
+
+@pytest.mark.parametrize("name, task, change, says", [
+    ("05_warp_tiling_and_pipelining", "deal", ("lane / 2 % 4 * 4", "lane % 4 * 4"), "race"),
+    ("06_past_cublas", "teams", ("giver = 1", "giver = 2"), "wrong-values")])
+def test_a_student_writes_a_kernel_of_the_last_lessons(jupyterlab, name, task, change, says):
+    assignment = sheets.assignment(name[:2])
+    answer = f'{task} = """\n{assignment[task].text(assignment.drawn(None))}\n"""'
+    with jupyterlab.lesson(f"exercises/{name}.ipynb") as lesson:
+        lesson.run_all()
+        student = Student(lesson)
+        assert "1 of 3" in student.answer(task, student.source(task))
+        assert says in student.answer(task, answer.replace(*change))
+        assert student.answer(task, answer) == f"{task}: right."
+        assert "Repair the kernel" in student.answer("repair", student.source("repair"))
+        assert lesson.failed() == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gemm_lab.exercises.assignment import Assignment
 
-LESSONS = ("00", "01", "02", "03", "04", "05")
+LESSONS = ("00", "01", "02", "03", "04", "05", "06")
 CUDA = Path(__file__).parents[1] / "cuda"
 
 
