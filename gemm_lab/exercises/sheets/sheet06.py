@@ -21,10 +21,10 @@ SMS = gl.gpus["H200"].sms
 # --- products that share an operand
 
 WALKS = {       # a walk through the products x[i] * y[j]: how many share an operand with the one before
-    "square by square, 2 × 2 each, in the order top left, top right, bottom right, bottom left, and the squares from "
-    "left to right": "3*TM*TN/4",
-    "square by square, 2 × 2 each, in the order top left, bottom left, bottom right, top right, and the squares from "
-    "left to right": "TM*TN - TM/2",
+    "square by square, 2 × 2 each, in the order top left, top right, bottom right, bottom left, and the squares row by "
+    "row from left to right": "3*TM*TN/4",
+    "square by square, 2 × 2 each, in the order top left, bottom left, bottom right, top right, and the squares row by "
+    "row from left to right": "TM*TN - TM/2",
     "column by column, each from top to bottom": "(TM - 1)*TN",
     "first the left half of the columns, row by row from left to right, then the right half in the same way":
         "TM*(TN - 2)",
