@@ -161,6 +161,14 @@ def test_05_pipelining_gains_a_quarter_with_the_same_words_and_warps(ladder):
     assert after.instructions_per_fma == pytest.approx(1.17, abs=0.005)
 
 
+def test_05_the_pair_that_a_gpu_could_time_has_equal_registers():
+    commit = "__pipeline_commit();\n                write ="
+    waiting = PIPELINE.edited((commit, commit.replace("write", "__pipeline_wait_prior(0); write")), label="waiting")
+    assert gl.check(waiting, shapes=[(130, 67, 45)]).passed
+    assert waiting.compile().registers == PIPELINE.compile().registers
+    assert waiting.compile().spill_bytes == PIPELINE.compile().spill_bytes == 0
+
+
 def test_05_the_pipeline_needs_blocks(ladder):
     times = gl.recorded("H200", "ladder")
     shares = {size: times.row(PIPELINE, size).percent_of_cublas for size in (512, 2048, 4096, 8192)}
