@@ -493,6 +493,17 @@ def test_the_preprocessor_brings_nothing_in(line):
         assert feedback.kinds == ("preprocessor",)
 
 
+def test_the_header_of_a_given_kernel_may_stay_and_opens_no_door():
+    task, numbers = sheets.assignment("05")["repair"], sheets.assignment("05").drawn(None)
+    right, header = task.text(numbers), "#include <cuda_pipeline_primitives.h>\n"
+    assert header in right and task.check(right, numbers).passed
+    for line in ("#include <x>\n", f'R"{header}(', f"#if 0\n{header}",
+                 "#include <cuda_pipeline_primitives.h>, <x>\n"):
+        assert task.check(right.replace(header, header + line), numbers).kinds == ("preprocessor",), line
+    flat = sheets.assignment("01")["flat"], sheets.assignment("01").drawn(None)
+    assert flat[0].check(header + flat[0].text(flat[1]), flat[1]).kinds == ("preprocessor",)
+
+
 @pytest.mark.parametrize("assignment, task", TASKS)
 def test_odd_answers_are_feedback_and_no_error(assignment, task):
     numbers = assignment.drawn(None)
