@@ -5,9 +5,9 @@
 //   threads   BM * BN / (TM * TN) in a block; at least BLOCKS blocks fit on an SM together
 //   reads     as kernel 06
 //
-// ORDER   A multiply-add needs three registers, and in a clock the register file delivers two. The third must be left
-//         over from the instruction before (.reuse in the machine code). So go through the TM x TN products to and fro:
-//         each shares an operand with the one before. 1: along the rows; 2: along the columns; 0: not, as kernel 06
+// ORDER   A multiply-add reads three registers of two banks, and may have to wait for one unless it is left over from
+//         the instruction before (.reuse in the machine code). So go through the TM x TN products to and fro: each
+//         shares an operand with the one before. 1: along the rows; 2: along the columns; 0: not, as kernel 06
 // STRIP   Blocks start in the order of their numbers. Number them down strips of STRIP rows of blocks: those that run
 //         together then need fewer rows of A and columns of B between them, and find more of them in the L2 cache
 
