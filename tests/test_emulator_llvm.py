@@ -313,17 +313,27 @@ def test_without_llvmlite_numpy_is_used_silently(monkeypatch):
         back_end()
 
 
+def interrupt_until(ended: threading.Event) -> None:
+    """Press Ctrl-C soon, and again after a while: an interrupt that meets a callback of the interpreter is lost."""
+    pause = 0.3
+    while not ended.wait(pause):
+        _thread.interrupt_main()
+        pause = 3.0
+
+
 def test_a_run_can_be_interrupted(monkeypatch):
     monkeypatch.setenv("GEMM_LAB_EMULATOR", "llvm")
     source = "__global__ void k(float *X) { for (int k = 0; k < 2000000000; ++k) X[k & 31] += k * 0.5f; }"
     before = {thread for thread in threading.enumerate() if thread.is_alive()}
     X = floats(32)
     for _ in range(3):    # Thread.join says of an interrupted thread that it has ended, though not every time
-        timer = threading.Timer(0.3, _thread.interrupt_main)
-        timer.start()
+        ended = threading.Event()
+        nagging = threading.Thread(target=interrupt_until, args=(ended,))
+        nagging.start()
         with pytest.raises(KeyboardInterrupt):
             emulate(source, "k", 1, 1, (X,))
-        timer.join()
+        ended.set()
+        nagging.join()
         assert before == {thread for thread in threading.enumerate() if thread.is_alive()}
         now = X.copy()
         time.sleep(0.05)
