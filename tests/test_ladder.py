@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gemm_lab as gl
+from benchmarks.ladder import rungs
 from gemm_lab import fastest
 from gemm_lab.compiler import CompileError, compile_ptx
-from gemm_lab.records import CUBLAS, source_hash
+from gemm_lab.records import CUBLAS, FFMA, source_hash
 from gemm_lab.records.files import FOLDER, read
 
 SMALL = [gl.PipelinedTiling1D(32, 32, 8, 16), gl.RegisterTiling2D(16, 16, 4, 4, 4), gl.WarpTiling(32, 32, 8, 4, 4),
@@ -165,3 +166,10 @@ def test_the_recorded_goals_are_met_in_both_runs_but_for_what_is_known():
         assert len(ratios) == 17
     kernels = {c.kernel.label: c.kernel for c in fastest.candidates(gl.gpus["H200"])}
     assert all(row["source"] == source_hash(kernels[row["kernel"]].source) for row in rows if row["run"] == 2)
+
+
+@pytest.mark.parametrize("row", gl.recorded_counters("H200", "laddercounters"), ids=lambda row: row.kernel)
+def test_fmas_on_paper_are_the_hardwares(row):
+    kernel, = (kernel for kernel in rungs() if kernel.label == row.kernel)
+    assert not row.stale(kernel), "measure again: benchmarks/ladder.py"
+    assert kernel.counts(*row.size, row.beta).fma == row.counters[FFMA]
