@@ -26,6 +26,15 @@ from benchmarks.h200 import counted_kernels
 from gemm_lab import checking, gpu
 from gemm_lab.compiler import compile_ptx, nvrtc
 from gemm_lab.kernels import GemmKernel
+from gemm_lab.ladder import (
+    PipelinedTiling1D,
+    Pipelining,
+    RegisterTiling2D,
+    Reordering,
+    SlicedK,
+    SplitK,
+    WarpTiling,
+)
 from gemm_lab.records import FFMA, files
 
 HERE = Path(__file__).parent
@@ -84,10 +93,17 @@ class Launch:
         return [A, B, C if self.beta else np.full_like(C, np.nan)]
 
 
+def later_kernels() -> list[GemmKernel]:
+    """The kernels from 03b on, with small tiles."""
+    return [PipelinedTiling1D(32, 32, 8, 16), RegisterTiling2D(64, 64, 8, 8, 8), RegisterTiling2D(16, 32, 8, 4, 8),
+            WarpTiling(64, 64, 8, 8, 8), Pipelining(32, 64, 8, 4, 8), Reordering(32, 64, 16, 4, 8, ORDER=2, STRIP=2),
+            SlicedK(32, 32, 16, 4, 4, SLICES=2), SplitK(32, 32, 16, 4, 4, SLICES=2, SPLITS=2, BLOCKS=1, share=3)]
+
+
 def plan() -> list[Launch]:
     """Everything that is launched: the course's kernels and those in `benchmarks/kernels` at all sizes, and each
     correct kernel of the tests' corpus once."""
-    every = counted_kernels() + kernel_files.folder(HERE / "kernels")
+    every = counted_kernels() + later_kernels() + kernel_files.folder(HERE / "kernels")
     launches = [Launch(kernel, size, *scalars) for size, scalars in SCALARS.items() for kernel in every]
     return launches + [launch for path in sorted(CORPUS.glob("*.cu")) if path.stem not in LEFT_OUT
                        for launch in corpus_launches(path)]
