@@ -20,6 +20,7 @@ ifeq ($(filter 12 13,$(CUDA)),)
 endif
 LOCKS := requirements.lock $(CUDA:%=requirements-cuda%.lock)
 STAMP := .venv/ready$(CUDA:%=-cuda%)
+NEWS := @jupyterlab/apputils-extension:announcements  # asks everybody, over the lesson, whether it may fetch news
 NBGRADER := .venv-nbgrader
 
 # An environment does not survive a move of this folder or the loss of its Python: then it is made anew.
@@ -43,7 +44,7 @@ help:  ## this list
 
 lab: setup  ## set up and open the lessons in JupyterLab (CUDA=12 or CUDA=13: with CuPy for an NVIDIA GPU)
 	@$(if $(LESSONS),$(BIN)/jupyter-trust $(LESSONS) >/dev/null 2>&1 || true)  # or tables lose their colours
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/notebooks --LabApp.news_url=None \
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/notebooks \
 	  $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 test: setup nbgrader  ## set up and run every test, the lessons included (ARGS="-k naive" chooses some)
@@ -82,6 +83,7 @@ $(STAMP): $(LOCKS) pyproject.toml | .tools/uv-$(UV_VERSION)
 	@echo "Installing what GEMM Lab needs into .venv (once: about 300 MB to download, without CuPy)"
 	@$(UV) pip sync --require-hashes $(LOCKS)
 	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/jupyter-labextension disable --level=sys_prefix $(NEWS) 2>/dev/null
 	@$(BIN)/python -m tools.reset --keep
 	@rm -f .venv/ready* && echo "$(CURDIR)" > .venv/made-in && touch $@
 

@@ -46,7 +46,13 @@ class Status:
 def status() -> Status:
     """What works here: the GPU (or why there is none), the compiler, the emulator, and the recorded measurements."""
     return Status(gpu.device() if gpu.available() else None, gpu.reason(), *compiler(), *emulator_backend(),
-                  tuple(f"{device} ({recorded(device).date})" for device in shipped_devices()))
+                  tuple(f"{device} ({' and '.join(dates(device))})" for device in shipped_devices()))
+
+
+def dates(device: str) -> list[str]:
+    """When the timings that ship were measured, in order."""
+    shipped = (name for name in ("bench", "law", "ladder", "tuning") if device in shipped_devices(name))
+    return sorted({recorded(device, name).date for name in shipped})
 
 
 def compiler() -> tuple[str | None, str | None]:

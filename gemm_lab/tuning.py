@@ -23,7 +23,7 @@ from gemm_lab.benchmark import benchmark, several_sizes
 from gemm_lab.kernels import CourseKernel, RegisterTiling1D, SharedTiling
 from gemm_lab.ladder import PipelinedTiling1D, Pipelining, RegisterTiling2D, Reordering, SlicedK, SplitK, WarpTiling
 from gemm_lab.occupancy import occupancy_of
-from gemm_lab.records import CUBLAS, Measurements, Size, joined, load, record_name, recorded
+from gemm_lab.records import CUBLAS, Measurements, Size, joined, load, record_name, recorded, size_text
 
 SECONDS = 0.05    # how long each kernel is timed at each size
 GROUP = 6         # kernels that are timed together with cuBLAS
@@ -60,7 +60,8 @@ class Tuning:
     def __repr__(self) -> str:
         tables = (Measurements(self.ranking(size).rows[:self.shown], self.measurements.device, self.measurements.driver,
                                self.measurements.date) for size in self.measurements.sizes)
-        return "\n\n".join([*map(str, tables), f"left out unmeasured: {len(self.left_out)}"])
+        left_out = f"left out unmeasured, because they spill or do not fit: {len(self.left_out)}"
+        return "\n\n".join([*map(str, tables), *([left_out] if self.left_out else [])])
 
 
 def tune(kernel_class: type[CourseKernel], sizes: Size | Iterable[Size] = 1024, *, most: int | None = None,
@@ -135,12 +136,22 @@ def _missing(kernels: list[CourseKernel], size: tuple, record: Measurements | No
 
 def _replayed(kernel_class, sizes: list[tuple], record: Measurements | None) -> Measurements:
     """The recorded measurements of a class; NoGpu where there are none."""
-    labels = {kernel.label for kernel in space(kernel_class)}
-    for source in [record] if record else [recorded(name, "tuning") for name in _shipped()]:
-        rows = source.select([label for label in source.kernels if label in labels or label == CUBLAS], sizes)
+    sources = [record] if record else [recorded(name, "tuning") for name in _shipped()]
+    for source in sources:
+        rows = source.select([label for label in source.kernels if _class_of(label) == kernel_class.__name__
+                              or label == CUBLAS], sizes)
         if any(row.kernel != CUBLAS for row in rows.rows):
             return rows
-    raise gpu.NoGpu(f"{gpu.reason()} No tuning of {kernel_class.__name__} at these sizes was recorded.")
+    known = sorted({_class_of(row.kernel) for source in sources for row in source.rows} - {CUBLAS})
+    records = (f"; there are records of {', '.join(known)} at "
+               f"{', '.join(size_text(size) for size in sources[0].sizes)}" if known else "")
+    raise gpu.NoGpu(f"{gpu.reason().rstrip('.')}. No tuning of {kernel_class.__name__} at "
+                    f"{', '.join(map(size_text, sizes))} was recorded{records}")
+
+
+def _class_of(label: str) -> str:
+    """"SplitK" of "SplitK(BM=64, ...)"."""
+    return label.partition("(")[0]
 
 
 def _shipped() -> list[str]:

@@ -75,6 +75,8 @@ def test_the_table_of_goals_is_the_record():
     assert f"is {means[0]} and {means[1]}." in README
     ladder = gl.recorded("H200", "ladder").row(gl.PipelinedTiling1D(), 4096)
     assert f"reaches {ladder.tflops:.1f} TFLOPS at 4096,\n{ladder.percent_of_cublas:.1f} % of cuBLAS" in README
+    assert f"at {sum(len(set(goal.kernels)) > 1 for goal in goals)} of the\n17 sizes" in README
+    assert f"faster at {sum(goal.ratio >= 1 for goal in goals)} of 17 sizes" in README
     clocks = {mhz for goal in goals if goal.size[0] not in (6144, 8192) for mhz in goal.mhz}
     assert clocks == {1980.0} and goals.driver in README and goals.date in README
 

@@ -386,3 +386,17 @@ def test_files_that_are_no_submission_are_named(tmp_path):
     assert [s.path.name for s in found] == ["02_a.ipynb"]
     assert len(remarks) == 3 and all("left out" in remark for remark in remarks)
     assert json.dumps(remarks)
+
+
+def test_a_sheet_of_another_release_is_remarked(versions, tmp_path, capsys):
+    """The same perfect submission, graded with its seed and with another: the score alone would look like mistakes."""
+    path = tmp_path / "in" / "Ann" / SOURCE.name
+    path.parent.mkdir(parents=True)
+    path.write_text(notebook.text(versions[1]), encoding="utf-8")
+    for seed, strange in ((SEED, False), ("another", True)):
+        assert cli.main(["grade", str(tmp_path / "in"), "--seed", seed, "--out", str(tmp_path / seed)]) == 0
+        printed = capsys.readouterr().out
+        assert ("other numbers than this seed" in printed) == strange and "1 submission:" in printed
+        assert ("other numbers than this seed" in (tmp_path / seed / "class.html").read_text()) == strange
+    assert cli.main(["grade", str(tmp_path / "in"), "--lesson", "06", "--out", str(tmp_path / "none")]) == 2
+    assert "FOLDER/STUDENT/06_" in capsys.readouterr().err

@@ -169,6 +169,17 @@ def test_a_notebook_in_which_somebody_has_worked_is_not_overwritten(tmp_path):
         release.write_release(SOURCES[0], tmp_path)
 
 
+def test_an_answer_that_was_never_run_is_not_overwritten(tmp_path):
+    target = release.write_release(SOURCES[0], tmp_path)
+    book = notebook.read(target)
+    answer = next(cell for cell in book["cells"] if cell["metadata"].get("editable", True))
+    answer["source"] = "mine = 4"
+    target.write_text(notebook.text(book), encoding="utf-8")
+    with pytest.raises(ValueError, match="move it away"):
+        release.write_release(SOURCES[0], tmp_path)
+    assert "mine = 4" in target.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("change, says", [
     (lambda cell: cell.update(source="x = 1"), "has no solution"),
     (lambda cell: cell["metadata"].clear(), "not marked"),

@@ -100,7 +100,8 @@ def test_without_a_gpu_the_record_is_replayed(bench, tmp_path, monkeypatch):
     monkeypatch.setattr(gpu, "available", lambda: False)
     monkeypatch.setattr(gpu, "reason", lambda: "There is no GPU.")
     assert gl.tune(gl.SharedTiling, 64, path=path).ranking(64).rows == before.ranking(64).rows
-    with pytest.raises(gl.NoGpu, match="There is no GPU. No tuning of SharedTiling at these sizes was recorded"):
+    with pytest.raises(gl.NoGpu, match="There is no GPU. No tuning of SharedTiling at 128 was recorded; there are "
+                                            "records of SharedTiling at 64"):
         gl.tune(gl.SharedTiling, 128, path=path)
 
 

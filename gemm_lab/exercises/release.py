@@ -72,17 +72,23 @@ def write_release(source: Path, out: Path, seed: str | None = None, solutions: b
     assignment = sheets.assignment(lesson_of(source))
     varied_source = varied(notebook.read(source), assignment, seed)
     out.mkdir(parents=True, exist_ok=True)
-    target, text = out / source.name, notebook.text(varied_source if solutions else released(varied_source))
-    if target.exists() and target.read_text(encoding="utf-8") != text and (solutions or worked_in(target)):
+    fresh = varied_source if solutions else released(varied_source)
+    target, text = out / source.name, notebook.text(fresh)
+    if target.exists() and target.read_text(encoding="utf-8") != text and (solutions or worked_in(target, fresh)):
         raise ValueError(f"{target} is there and somebody has worked in it: move it away first")
     partial = target.with_suffix(".partial")
     partial.write_text(text, encoding="utf-8")
     return partial.replace(target)
 
 
-def worked_in(path: Path) -> bool:
-    """Whether a cell of a student's notebook was run."""
-    return any(cell.get("execution_count") or cell.get("outputs") for cell in notebook.read(path)["cells"])
+def worked_in(path: Path, fresh: dict) -> bool:
+    """Whether a cell of a student's notebook was run, or it differs from a fresh one in nothing but answers."""
+    theirs = dict(notebook.by_name(notebook.read(path)))
+    if any(cell.get("execution_count") or cell.get("outputs") for cell in theirs.values()):
+        return True
+    changed = [cell for name, cell in notebook.by_name(fresh)
+               if notebook.source(theirs.get(name)) != notebook.source(cell)]
+    return bool(changed) and all(cell["metadata"].get("editable", True) for cell in changed)
 
 
 CONFIG = '''"""nbgrader's settings for GEMM Lab: `nbgrader generate_assignment 02`, and so on, in this folder."""

@@ -81,14 +81,16 @@ def grade_command(options) -> int:
     for remark in remarks:
         print(remark, file=sys.stderr)
     if not submissions:
-        raise ValueError(f"{options.folder} holds no submission: FOLDER/STUDENT/02_….ipynb")
+        names = " or ".join(f"FOLDER/STUDENT/{lesson}_….ipynb" for lesson in options.lesson or ["02"])
+        raise ValueError(f"{options.folder} holds no submission: {names}")
     if sandbox.program() is None:
         print("bubblewrap is not installed: Python functions are not scored (Debian: sudo apt-get install bubblewrap)",
               file=sys.stderr)
     limits = Limits(options.task_seconds, options.memory_gb, options.total_seconds)
     results = score_all(submissions, options.seed, options.jobs, limits, tell)
     reports.write_all(results, options.out)
-    print(f"{len(results)} submissions: {options.out / 'scores.csv'}, {options.out / 'class.html'}")
+    print(f"{len(results)} submission{'s' if len(results) > 1 else ''}: {options.out / 'scores.csv'}, "
+          f"{options.out / 'class.html'}")
     return 0
 
 
@@ -96,4 +98,4 @@ def tell(result: Result) -> None:
     """One line for a graded submission."""
     it = result.submission
     points = f"{result.score:2d} of {result.most}"
-    print(f"{result.seconds:5.1f} s  {it.lesson}  {points}  {it.student}  {result.note}".rstrip(), flush=True)
+    print(f"{result.seconds:5.1f} s  {it.lesson}  {points}  {it.student}  {result.said}".rstrip(), flush=True)

@@ -24,6 +24,7 @@ from gemm_lab.grading.submissions import Submission
 
 MOST_LINE = 2_000_000       # characters of one event
 PACKAGE = Path(__file__).resolve().parents[2]
+OTHER_SHEET = "its sheet has other numbers than this seed gives: another release, or changed by hand"
 
 
 @dataclass
@@ -34,9 +35,15 @@ class Result:
     feedback: dict[str, Feedback] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     essays: dict[str, str] = field(default_factory=dict)
-    note: str = ""
+    note: str = ""          # why it could not be scored to the end
+    remark: str = ""        # what the instructor should know
     seconds: float = 0.0
     used: float = 0.0       # of them, processor time for tasks
+
+    @property
+    def said(self) -> str:
+        """Note and remark."""
+        return "; ".join(filter(None, (self.note, self.remark)))
 
     @property
     def score(self) -> int:
@@ -83,6 +90,7 @@ def follow(scorer: Scorer, result: Result, left: list[str], limits: Limits) -> b
                 return False
             case "read":
                 result.essays = event["essays"]
+                result.remark = "" if event["ours"] else OTHER_SHEET
             case "run":
                 scorer.say(asdict(outputs(event, result, replace(limits, task_seconds=seconds))))
                 continue

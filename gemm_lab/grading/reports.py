@@ -66,7 +66,7 @@ def write_scores(results: Sequence[Result], path: Path) -> None:
         for result in results:
             points = {f"{result.submission.lesson} {t.name}": earned(result, t) for t in tasks(result)}
             writer.writerow([harmless(result.submission.student), result.submission.lesson, result.score, result.most,
-                             *(points.get(name, "") for name in names), f"{result.seconds:.1f}", harmless(result.note)])
+                             *(points.get(name, "") for name in names), f"{result.seconds:.1f}", harmless(result.said)])
 
 
 def harmless(text: str) -> str:
@@ -113,7 +113,7 @@ def write_items(found: Iterable[Item], path: Path) -> None:
 def class_page(results: Sequence[Result], found: Sequence[Item]) -> str:
     """The page for the instructor: scores, then the tasks and what went wrong in them."""
     scores = html_table(("student", "lesson", "score", "of", "seconds", "note"),
-                        [(r.submission.student, r.submission.lesson, r.score, r.most, f"{r.seconds:.1f}", r.note)
+                        [(r.submission.student, r.submission.lesson, r.score, r.most, f"{r.seconds:.1f}", r.said)
                          for r in results])
     rows = [(i.lesson, i.task, f"{i.passed} of {i.students}", i.answered, ", ".join(f"{k} ({n})" for k, n in i.kinds))
             for i in found]
@@ -128,8 +128,8 @@ def student_page(result: Result) -> str:
     assignment = sheets.assignment(result.submission.lesson)
     parts = [f"<p>{escape(result.submission.student)}: {result.score} of {result.most} points for the tasks that are "
              "scored by the computer.</p>"]
-    if result.note:
-        parts.append(f"<p>{escape(result.note)}</p>")
+    if result.said:
+        parts.append(f"<p>{escape(result.said)}</p>")
     parts += [task_part(result, task) for task in assignment.tasks]
     parts += [f"<h2>{escape(name)}</h2><p>Marked by hand.</p><pre>{escape(text)}</pre>"
               for name, text in result.essays.items()]

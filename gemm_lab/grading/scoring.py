@@ -15,6 +15,7 @@ from time import process_time
 
 from gemm_lab.exercises import notebook, sheets
 from gemm_lab.exercises.answers import has_function, read_answer
+from gemm_lab.exercises.cells import setup
 from gemm_lab.exercises.expressions import Unreadable
 from gemm_lab.exercises.feedback import Feedback, wrong
 from gemm_lab.exercises.function_tasks import Function, Outputs
@@ -45,7 +46,8 @@ def main() -> int:
     except (OSError, ValueError) as error:
         say(event="unreadable", message=str(error))
         return 0
-    say(event="read", essays=essays(cells))
+    sheet = setup(assignment, *assignment.draw(job["seed"]))
+    say(event="read", essays=essays(cells), ours=notebook.source(cells.get("setup")).strip() in ("", sheet))
     while task := heard():
         more_time(task["seconds"])
         start, source = process_time(), notebook.source(cells.get(task["task"], {}))

@@ -32,6 +32,8 @@ def visualize_compare(*kernels, M: int = 8, N: int = 8, K: int = 8):
 
     kernels   as arguments, or in one list. Of each, block (0, 0) is shown. ValueError as in `visualize`
     """
+    if any(isinstance(kernel, int) for kernel in kernels):
+        raise ValueError("sizes are given by name: visualize_compare(one, other, M=16, N=16, K=16)")
     chosen = checked_kernels(kernels[0] if len(kernels) == 1 else kernels)
     if not 2 <= len(chosen) <= 4:
         raise ValueError(f"{len(chosen)} kernels were given; two to four can be compared")
