@@ -44,10 +44,9 @@ def is_whole(value) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_sizes(M: int, N: int, K: int) -> None:
-    """ValueError unless these are sizes of matrices."""
-    for name, size in (("M", M), ("N", N), ("K", K)):
-        whole(name, size, 1)
+def check_sizes(M: int, N: int, K: int) -> tuple[int, int, int]:
+    """The sizes as Python's numbers, which never overflow; ValueError unless they are sizes of matrices."""
+    return whole("M", M, 1), whole("N", N, 1), whole("K", K, 1)
 
 
 class GemmKernel:
@@ -90,6 +89,7 @@ class GemmKernel:
 
     def launch_grid(self, M: int, N: int) -> tuple[int, int, int]:
         """`grid(M, N)` as (x, y, z), checked against the GPU's limits (ValueError)."""
+        M, N = whole("M", M, 1), whole("N", N, 1)
         grid = triple(self.grid(M, N), f"the grid of {self.label} for M={M}, N={N}")
         for axis, size, limit in zip("xyz", grid, MAX_GRID, strict=True):
             if size > limit:
@@ -234,7 +234,7 @@ class Naive(CourseKernel):
         return blocks_along(along_x, self.block[0]), blocks_along(along_y, self.block[1]), 1
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        check_sizes(M, N, K)
+        M, N, K = check_sizes(M, N, K)
         return closed_forms.naive(M, N, K, beta)
 
 
@@ -251,8 +251,8 @@ class SharedTiling(CourseKernel):
     PAD: int = quiet(0)
 
     def __post_init__(self):
-        whole("TILE", self.TILE, 1)
-        whole("PAD", self.PAD, 0)
+        make_whole(self, "TILE", 1)
+        make_whole(self, "PAD", 0)
         if self.TILE**2 > MAX_THREADS:
             raise ValueError(f"TILE*TILE = {self.TILE**2} threads; a block has at most {MAX_THREADS}")
         check_shared(f"2*TILE*(TILE+PAD) = 2*{self.TILE}*{self.TILE + self.PAD}", self.tile_words)
@@ -271,7 +271,7 @@ class SharedTiling(CourseKernel):
         return blocks_along(N, self.TILE), blocks_along(M, self.TILE), 1
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        check_sizes(M, N, K)
+        M, N, K = check_sizes(M, N, K)
         return closed_forms.shared_tiling(self.TILE, M, N, K, beta)
 
 
@@ -293,7 +293,7 @@ class RegisterTiling1D(CourseKernel):
 
     def __post_init__(self):
         for name in ("BM", "BN", "BK", "TM"):
-            whole(name, getattr(self, name), 1)
+            make_whole(self, name, 1)
         yes_or_no("strided_loader", self.strided_loader)
         if self.BM % self.TM:
             raise ValueError(f"BM = {self.BM} is not a multiple of TM = {self.TM}; strips of TM rows must fill a block")
@@ -323,14 +323,20 @@ class RegisterTiling1D(CourseKernel):
         return blocks_along(N, self.BN), blocks_along(M, self.BM), 1
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        check_sizes(M, N, K)
+        M, N, K = check_sizes(M, N, K)
         return closed_forms.register_tiling_1d(self.BM, self.BN, self.BK, self.TM, M, N, K, beta)
 
 
-def whole(name: str, value: int, least: int) -> None:
-    """ValueError unless `value` is a whole number of at least `least`."""
+def whole(name: str, value: int, least: int) -> int:
+    """`value` as a Python number; ValueError unless it is a whole number of at least `least`."""
     if not is_whole(value) or value < least:
         raise ValueError(f"{name} is {value!r}; it must be a whole number, {least} or more")
+    return int(value)
+
+
+def make_whole(kernel, name: str, least: int) -> None:
+    """Keep a field of a frozen kernel as a Python number; see `whole`."""
+    object.__setattr__(kernel, name, whole(name, getattr(kernel, name), least))
 
 
 def yes_or_no(name: str, value: bool) -> None:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, fields
 from gemm_lab import closed_forms
 from gemm_lab.closed_forms import blocks_along
 from gemm_lab.counts import Counts
-from gemm_lab.kernels import MAX_SHARED_BYTES, MAX_THREADS, CourseKernel, check_sizes, quiet, whole, yes_or_no
+from gemm_lab.kernels import MAX_SHARED_BYTES, MAX_THREADS, CourseKernel, check_sizes, make_whole, quiet, yes_or_no
 
 WARP_ROWS, WARP_COLS = 4, 8      # how a warp's lanes are arranged from kernel 05 on
 WORKSPACE_WORDS, WORKSPACE_TILES = 4 << 20, 1 << 10    # what SplitK has for the sums of shared tiles
+MOST = {"SPLITS": 16, "BLOCKS": 32, "STRIP": 1 << 15}    # the last block's sum is unrolled; an SM holds 32 blocks
 PAD = 4                          # words between the columns of the transposed tile of A
 
 
@@ -23,7 +24,10 @@ class TiledKernel(CourseKernel):
     def __post_init__(self):
         for f in fields(self):
             if f.type == "int":
-                whole(f.name, getattr(self, f.name), 0 if f.name in ("ORDER", "share") else 1)
+                make_whole(self, f.name, 0 if f.name in ("ORDER", "share") else 1)
+                most = MOST.get(f.name)
+                must(most is None or getattr(self, f.name) <= most,
+                     f"{f.name} = {getattr(self, f.name)}; it may be {most} at most")
             else:
                 yes_or_no(f.name, getattr(self, f.name))
         self.check_tiles()
@@ -92,7 +96,7 @@ class PipelinedTiling1D(TiledKernel):
         return self.STAGES * self.BK * (self.BM + self.BN)
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        check_sizes(M, N, K)
+        M, N, K = check_sizes(M, N, K)
         return closed_forms.pipelined_1d(self.BM, self.BN, self.BK, self.TM, self.STAGES, M, N, K, beta)
 
 
@@ -122,7 +126,7 @@ class RegisterTiling2D(TiledKernel):
         return self.BK * (self.BM + self.BN)
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        check_sizes(M, N, K)
+        M, N, K = check_sizes(M, N, K)
         return closed_forms.register_tiling_2d(self.BM, self.BN, self.BK, self.TM, self.TN, M, N, K, beta)
 
 
@@ -168,7 +172,7 @@ class Pipelining(TiledKernel):
         return self.STAGES * self.BK * (self.BM + PAD + self.BN)
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        check_sizes(M, N, K)
+        M, N, K = check_sizes(M, N, K)
         return closed_forms.pipelining(self.BM, self.BN, self.BK, self.TM, self.TN, M, N, K, beta)
 
 
@@ -221,7 +225,7 @@ class SlicedK(TiledKernel):
     tile_words = Pipelining.tile_words
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        check_sizes(M, N, K)
+        M, N, K = check_sizes(M, N, K)
         return closed_forms.sliced_k(self.BM, self.BN, self.BK, self.TM, self.TN, self.SLICES, M, N, K, beta)
 
 
@@ -258,7 +262,7 @@ class SplitK(SlicedK):
         return 0 if self.SPLITS == 1 else tiles % self.share if self.share else tiles
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
-        check_sizes(M, N, K)
+        M, N, K = check_sizes(M, N, K)
         return closed_forms.split_k(self.BM, self.BN, self.BK, self.TM, self.TN, self.SLICES, self.SPLITS,
                                     self.shared_tiles(M, N), M, N, K, beta)
 

@@ -147,3 +147,17 @@ def test_paper_needs_neither_compiler_nor_emulator():
 @pytest.mark.parametrize("strided", [False, True])
 def test_both_loaders_move_the_same_words(strided):
     assert_equal(RegisterTiling1D(16, 12, 5, 4, strided), 37, 29, 23, 0.0)
+
+
+@pytest.mark.parametrize("kernel", [Naive(), SharedTiling(8), RegisterTiling1D(), *TILED_2D], ids=lambda k: k.label)
+def test_numbers_of_numpy_do_not_overflow(kernel):
+    assert kernel.counts(*[np.int32(40_000)] * 3) == kernel.counts(40_000, 40_000, 40_000)
+    assert kernel.counts(40_000, 40_000, 40_000).fma >= 40_000**3
+
+
+def test_tiles_of_numpy_do_not_overflow():
+    assert RegisterTiling2D(TN=np.int8(8), BK=np.uint8(8)) == RegisterTiling2D()
+    with pytest.raises(ValueError, match="bytes of shared memory"):
+        PipelinedTiling1D(STAGES=np.uint8(128))
+    with pytest.raises(ValueError, match="SPLITS = 1000000000; it may be 16 at most"):
+        SplitK(SPLITS=10**9)

@@ -655,3 +655,24 @@ def test_printing_without_end_is_cut_and_says_so():
     done = emulate('#include <cstdio>\n__global__ void k(int n) { for (int i = 0; i < n; ++i) printf("%d\\n", i); }',
                    "k", 1, 1, [400000])
     assert done.completed and done.output.endswith("only the first 1,048,576 characters are kept\n")
+
+
+@pytest.mark.parametrize("barrier", ['asm volatile("bar.sync 16, 64;");', 'asm volatile("bar.arrive 17, 64;");',
+                                     'asm volatile("bar.sync %0, 64;" :: "r"(99 + blockDim.x));'])
+def test_a_barrier_that_no_block_has(barrier):
+    run = emulate(f"__global__ void k(float *X) {{\n{barrier}\nX[0] = 1; }}", "k", 1, 32, (np.zeros(1, np.float32),),
+                  "check")
+    assert [(f.kind, f.line) for f in run.findings] == [("unsupported", 2)]
+    assert "there is no barrier" in run.findings[0].message
+
+
+def test_a_flood_of_text_ends():
+    source = '__global__ void k(int *X) {\nfor (int n = 0; n < X[0]; ++n)\nprintf("%d", n); }'
+    run = emulate(source, "k", 8, 1024, (np.full(1, 2**30, np.int32),))
+    assert [(f.kind, f.line) for f in run.findings] == [("unsupported", 3)] and "printf was called" in str(run.findings)
+
+
+def test_variables_of_the_module_have_a_limit():
+    with pytest.raises(ValueError, match="variables take 4000000000 bytes; the emulator has 67108864 for them"):
+        emulate("__device__ float W[1000000000];\n__global__ void k(float *X) { W[threadIdx.x] = X[0]; }", "k", 1, 32,
+                (np.zeros(1, np.float32),))

@@ -546,3 +546,20 @@ def test_statements_give_one_hint_at_a_time():
     task, numbers = sheets.assignment("00")["emulator"], sheets.assignment("00").drawn(None)
     assert isinstance(task, Statements)
     assert task.check("bdf", numbers).message.count(".") == 2
+
+
+@pytest.mark.parametrize("hidden", ["// /*\n#define K 1\n// */", "// '\n#line 3\n// '",
+                                    'const char *q = "/*";\n#undef K\nconst char *r = "*/";'])
+def test_comments_and_quotes_hide_no_preprocessor_lines(hidden):
+    from gemm_lab.exercises import kernel_tasks, regions
+    assert kernel_tasks._FOREIGN.search(regions.without_comments(hidden))
+
+
+def test_code_within_quotes_is_no_comment():
+    from gemm_lab.exercises import regions
+    assert regions.same_code('a; const char *z = "/*"; // */ b;') != regions.same_code("a; b;")
+    assert regions.same_code("a; /* x */ b; // y") == regions.same_code("a; b;")
+
+
+def test_a_number_that_is_too_large_is_said():
+    assert not gl.Sheet("05").check("most", 10**400).passed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import os
 import re
 import sys
 import time
@@ -63,6 +64,7 @@ tasks.Task.check = lambda *a, **k: type("Feedback", (), {"passed": True, "kinds"
 gemm_lab.exercises.sheet.Sheet.grade = lambda *a, **k: None
 """
 FLOOD = 'for (int i = 0; i < 100000000; ++i) printf("right right right right %d ", i);'
+SLOW = "for (volatile int i = 0; i < 2000000000; ++i);"
 SPY = """def column(width):
     import os, sys
     sys.path[:0] = %r
@@ -152,7 +154,7 @@ KINDS = {"bytes": ("tile_words", "wrong-units"), "no rounding": ("tile_words", "
          "hangs": ("column", "function-failed"),
          "reads A directly": ("rect", "over-budget"), "skeleton": ("turn", "skeleton-changed"),
          "patches": ("order", "unreadable"),
-         "eats memory": ("order", "unreadable"), "floods": ("turn", "stopped"),
+         "eats memory": ("order", "unreadable"), "floods": ("turn", "unsupported"),
          "deletes": ("column", "function-failed"), "imports": ("column", "function-failed")}
 
 
@@ -262,7 +264,7 @@ def test_many_slow_tasks_end_in_time_and_the_others_are_scored(versions, tmp_pat
     """Three answers that never end, before others and after them: each costs its own points and none of the rest."""
     slow = {"column": "def column(width):\n    while True: pass"}
     for name, before in (("rect", "for \\(int k = 0; k < TK"), ("turn", "As\\[tx\\]\\[ty\\] = a")):
-        slow[name] = re.sub(before, rf"{{ {FLOOD} }} \g<0>", model(versions, name)[name])
+        slow[name] = re.sub(before, rf"{{ {SLOW} }} \g<0>", model(versions, name)[name])
     answers = model(versions, "tile_words", "race", "order", "mend") | slow
     result = scored(tmp_path, with_answers(versions[0], **answers), Limits(task_seconds=30, total_seconds=7))
     assert result.score == points("tile_words", "race", "order", "mend")
@@ -400,3 +402,22 @@ def test_a_sheet_of_another_release_is_remarked(versions, tmp_path, capsys):
         assert ("other numbers than this seed" in (tmp_path / seed / "class.html").read_text()) == strange
     assert cli.main(["grade", str(tmp_path / "in"), "--lesson", "06", "--out", str(tmp_path / "none")]) == 2
     assert "FOLDER/STUDENT/06_" in capsys.readouterr().err
+
+
+def test_a_folder_whose_name_is_no_unicode_is_graded_like_others(versions, tmp_path):
+    path = tmp_path / "in" / os.fsdecode(b"M\xfcller") / SOURCE.name
+    path.parent.mkdir(parents=True)
+    path.write_text(notebook.text(versions[0]), encoding="utf-8")
+    assert cli.main(["grade", str(tmp_path / "in"), "--seed", SEED, "--out", str(tmp_path / "out")]) == 0
+    assert "ller" in (tmp_path / "out" / "scores.csv").read_text(encoding="utf-8")
+    assert len(list((tmp_path / "out" / "students").glob("*/*.html"))) == 1
+
+
+def test_a_place_that_cannot_be_written_to_is_said_before_the_work(versions, tmp_path, capsys):
+    path = tmp_path / "in" / "Ann" / SOURCE.name
+    path.parent.mkdir(parents=True)
+    path.write_text(notebook.text(versions[0]), encoding="utf-8")
+    (tmp_path / "file").write_text("mine")
+    assert cli.main(["grade", str(tmp_path / "in"), "--out", str(tmp_path / "file")]) == 2
+    told = capsys.readouterr()
+    assert "cannot be written to" in told.err and "Ann" not in told.out and (tmp_path / "file").read_text() == "mine"

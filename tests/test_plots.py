@@ -192,6 +192,12 @@ def test_a_gpu_outside_the_catalogue_has_no_peak():
     assert "peak" not in gl.plot_tflops(measurements("Some New GPU")).alt_text
 
 
+@pytest.mark.parametrize("other", [None, "H200", 5, [], gl.recorded_law()])
+def test_what_is_no_measurement_is_refused(other):
+    with pytest.raises(ValueError, match="measurements is a .*; it must be what gl.recorded"):
+        gl.plot_tflops(other)
+
+
 def test_nothing_square_is_nothing_to_draw():
     with pytest.raises(ValueError, match="no square problems"):
         gl.plot_tflops(replace(measurements(), rows=measurements().rows[-1:]))

@@ -14,6 +14,16 @@ from gemm_lab.emulator.meetings import NAMED, Meetings
 from gemm_lab.emulator.reports import Stop, finding
 
 
+def known(number, n: int, line: int | None) -> np.ndarray:
+    """The numbers of barriers for n threads; Stop where a block has no such barrier."""
+    numbers = np.broadcast_to(np.asarray(number, np.int64), (n,))
+    strange = numbers[(numbers < 0) | (numbers >= NAMED)]
+    if len(strange):
+        raise Stop(finding("unsupported", line, f"there is no barrier {strange[0]}: a block has {NAMED}, numbered from "
+                                                "0"))
+    return numbers
+
+
 class Barriers:
     """The barriers of one batch. Arrays have one entry for each thread."""
 
@@ -35,14 +45,14 @@ class Barriers:
         members = batch.group.members
         self.waiting[members] = True
         self.at[members] = batch.at
-        self.number[members] = code.number(batch)
+        self.number[members] = known(code.number(batch), batch.group.n, code.end.line)
         self.expected[members] = code.expected(batch) if code.expected else 0
         self.vote[members] = code.vote(batch) if code.vote else False
 
     def arrive(self, number, expected, line: int | None) -> None:
         """The current group comes to a barrier (bar.arrive) and goes on."""
         group = self.batch.group
-        barrier = group.of(self.batch.threads.block) * NAMED + number
+        barrier = group.of(self.batch.threads.block) * NAMED + known(number, group.n, line)
         np.add.at(self.arrived, barrier, 1)
         self.wanted[barrier] = expected
         self._note_arrival(group.members, barrier, lambda thread: line)

@@ -29,6 +29,7 @@ MODES = ("values", "count", "check", "trace")
 MAX_BLOCK = 1024, 1024, 64
 MAX_SHARED = 227 * 1024           # bytes, dynamic shared memory included (H100, H200)
 MAX_LOCAL = 512 * 1024            # bytes of a thread (CUDA C++ Programming Guide, technical specifications)
+MAX_MODULE = 64 << 20             # bytes of variables in global memory: four times those of kernel 09
 SMALL = 2**22                     # FMAs and words moved: a launch up to this is checked a second time by itself
 UNOPTIMIZED_STEPS = 16            # times as many instructions, at most, has the unoptimised code
 QUIET_SECONDS = 2                 # a run that takes longer shows its progress
@@ -253,6 +254,10 @@ def check_kernel(kernel: program.Program, launch: Launch) -> None:
     if static + launch.shared_bytes > MAX_SHARED:
         raise ValueError(f"{static} bytes of static and {launch.shared_bytes} bytes of dynamic shared memory; "
                          f"a block has at most {MAX_SHARED}")
+    module = sum(v.size for v in kernel.variables.values() if v.space in ("global", "const"))
+    if module > MAX_MODULE:
+        raise ValueError(f"the source's __device__ and __constant__ variables take {module} bytes; the emulator has "
+                         f"{MAX_MODULE} for them")
     local = sum(v.size for v in kernel.variables.values() if v.space == "local")
     if local > MAX_LOCAL:
         raise ValueError(f"a thread needs {local} bytes of local memory; it has at most {MAX_LOCAL}")

@@ -10,6 +10,7 @@ from gemm_lab.emulator.memory import LOCAL_TAG
 from gemm_lab.emulator.reports import Stop, finding
 
 MAX_OUTPUT = 1 << 20    # characters; a GPU's buffer has an end, too
+MAX_LOST = 1_000_000    # calls of printf whose text is not kept
 _FORMAT = re.compile(r"%([-+ #0]*\d*(?:\.\d+)?)(hh|h|ll|l|j|z|t)?([diouxXcsfFeEgGaAp%])")
 
 
@@ -18,6 +19,7 @@ class Output:
 
     def __init__(self):
         self.parts, self.size, self.full = [], 0, False
+        self.lost = 0    # calls after that
 
     def write(self, text: str) -> None:
         """Keep the text, or say once that there was more."""
@@ -31,11 +33,15 @@ class Output:
         return "".join(self.parts)
 
 
-def print_for(batch, formats: np.ndarray, buffers: np.ndarray) -> None:
-    """vprintf: every thread of the group prints, in order."""
+def print_for(batch, formats: np.ndarray, buffers: np.ndarray, line: int | None) -> None:
+    """vprintf: every thread of the group prints, in order. Stop where it goes on and on with nobody to read it."""
     for member, thread in enumerate(batch.group.members):
         if batch.output.full:
-            return
+            batch.output.lost += 1
+            if batch.output.lost > MAX_LOST:
+                raise Stop(finding("unsupported", line, f"printf was called {MAX_LOST:,} times more after the first "
+                                   f"{MAX_OUTPUT:,} characters: the run was stopped here"))
+            continue
         values = Values(batch, int(buffers[member]), int(thread))
         batch.output.write(_FORMAT.sub(values.formatted, text_at(batch, int(formats[member]))))
 

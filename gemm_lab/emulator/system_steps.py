@@ -21,7 +21,7 @@ def call(decoder, i: Instruction):
         addresses = [warp.spread(b.group, value(b)) for value in values]
         if function == "__assertfail":
             raise printing.assertion_failed(b, i.line, int(addresses[0][0]))
-        printing.print_for(b, *addresses)
+        printing.print_for(b, *addresses, i.line)
         for write in writes:
             write(b, np.int32(0))
     return step

@@ -43,10 +43,17 @@ class Number(Task):
     def _number(self, answer, numbers: Numbers) -> float:
         if isinstance(answer, str):
             names = {name: value for name, value in vars(numbers).items() if isinstance(value, Real)}
-            return float(expressions.evaluate(answer, names))
+            return self._float(expressions.evaluate(answer, names))
         if isinstance(answer, bool) or not isinstance(answer, Real):
             raise Unreadable(f"this is a {type(answer).__name__}; asked for is {self.asked}")
-        return float(answer)
+        return self._float(answer)
+
+    @staticmethod
+    def _float(value) -> float:
+        try:
+            return float(value)
+        except OverflowError:
+            raise Unreadable("this number is too large") from None
 
     def _is(self, got: float, other: float | None) -> bool:
         return other is not None and self._close(got, other)

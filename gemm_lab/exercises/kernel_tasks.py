@@ -24,7 +24,7 @@ from gemm_lab.kernels import CudaGemm, GemmKernel
 SIZES = ((5, 3, 19), (35, 79, 19), (64, 64, 64), (37, 70, 45))
 LONGEST_SOURCE = 20_000     # characters
 # What could bring other text in, or take the skeleton out.
-_FOREIGN = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(?:if|el|endif|include|import|embed|define)|\b(?:u8|[uUL])?R\"",
+_FOREIGN = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(?:if|el|endif|include|import|embed|define|undef|line)|\b(?:u8|[uUL])?R\"",
                       re.MULTILINE)
 COPIES = "#include <cuda_pipeline_primitives.h>\n"     # the one line of that kind that a given kernel may have
 
@@ -89,8 +89,8 @@ class Kernel(Task):
     def _beyond_the_task(self, text: str, numbers: Numbers) -> Feedback | None:
         """What may not be done, whether or not the kernel is right."""
         others = text.replace(COPIES, "\n") if COPIES in self.student_text(numbers) else text
-        if _FOREIGN.search(re.sub(r"/\*.*?\*/", " ", regions.spliced(others), flags=re.DOTALL)):
-            return wrong(self.name, "preprocessor", "Write it without #include, #define, #if and raw strings.")
+        if _FOREIGN.search(regions.without_comments(others)):
+            return wrong(self.name, "preprocessor", "Write it without #include, #define, #undef, #if and raw strings.")
         if self.repairs is None:
             changed = regions.first_changed(text, regions.fixed(self.text(numbers)))
             return changed and wrong(self.name, "skeleton-changed", "A line of the skeleton was changed or moved: "

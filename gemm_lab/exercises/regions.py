@@ -14,7 +14,7 @@ import re
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_TEXT_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 def stripped(text: str) -> str:
@@ -79,7 +79,12 @@ def planted(text: str, right: str, wrong: str) -> str:
 
 def same_code(text: str) -> str:
     """CUDA text without comments and spaces: what two versions are compared by."""
-    return re.sub(r"\s+", "", _COMMENT.sub("", spliced(text)))
+    return re.sub(r"\s+", "", without_comments(text))
+
+
+def without_comments(text: str) -> str:
+    """CUDA text with a space in the place of each comment. What looks like one inside quotes is none."""
+    return _TEXT_OR_COMMENT.sub(lambda m: m[0] if m[0][0] in "\"'" else " ", spliced(text))
 
 
 def spliced(text: str) -> str:

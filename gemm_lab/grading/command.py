@@ -86,6 +86,10 @@ def grade_command(options) -> int:
     if sandbox.program() is None:
         print("bubblewrap is not installed: Python functions are not scored (Debian: sudo apt-get install bubblewrap)",
               file=sys.stderr)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)    # before minutes of work
+    except OSError as error:
+        raise ValueError(f"{options.out} cannot be written to: {error.strerror}") from None
     limits = Limits(options.task_seconds, options.memory_gb, options.total_seconds)
     results = score_all(submissions, options.seed, options.jobs, limits, tell)
     reports.write_all(results, options.out)

@@ -28,17 +28,23 @@ def find(folder: Path, lessons: tuple[str, ...] = sheets.LESSONS) -> tuple[list[
         raise ValueError(f"{folder} is no folder")
     found, remarks = {}, []
     for path in sorted(notebooks(folder)):
-        student, lesson = path.relative_to(folder).parts[0], path.name[:2]
+        inside, lesson = path.relative_to(folder), path.name[:2]
+        student, name = readable(inside.parts[0]), readable(inside)
         if path.parent == folder:
-            remarks.append(f"{path.name}: left out; a submission lies in a folder that has the student's name")
+            remarks.append(f"{name}: left out; a submission lies in a folder that has the student's name")
         elif path.is_symlink() or lesson not in sheets.LESSONS:
-            remarks.append(f"{path.relative_to(folder)}: left out; " + ("it is a link" if path.is_symlink() else
+            remarks.append(f"{name}: left out; " + ("it is a link" if path.is_symlink() else
                            f"its name does not begin with {', '.join(sheets.LESSONS)}"))
         elif (student, lesson) in found:
-            remarks.append(f"{path.relative_to(folder)}: left out; {student} has another notebook for lesson {lesson}")
+            remarks.append(f"{name}: left out; {student} has another notebook for lesson {lesson}")
         elif lesson in lessons:
             found[student, lesson] = Submission(student, lesson, path)
     return sorted(found.values()), remarks
+
+
+def readable(name: str | Path) -> str:
+    """A file's name as text that can be written: bytes that are no UTF-8 become \\xfc and the like."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def notebooks(folder: Path) -> Iterator[Path]:

@@ -6,7 +6,7 @@ from math import log10
 
 from gemm_lab import palette
 from gemm_lab.plots.picture import Picture, as_list, axes, drawn, plain_log, spread, two_lines
-from gemm_lab.records.timings import label_of
+from gemm_lab.records.timings import Measurements, label_of
 
 GAP = 0.066      # between labels at the curves' ends, as a part of the axis
 
@@ -16,6 +16,9 @@ def curves(measurements, kernels=None) -> dict[str, list[tuple[int, float]]]:
 
     `kernels`: kernels or labels to keep. ValueError for one that was not measured.
     """
+    if not isinstance(measurements, Measurements):
+        raise ValueError(f"measurements is a {type(measurements).__name__}; it must be what gl.recorded(...) or "
+                         "gl.benchmark(...) gives")
     wanted = None if kernels is None else [label_of(k) for k in as_list(kernels)]
     found: dict[str, list[tuple[int, float]]] = {}
     for row in measurements.rows:
