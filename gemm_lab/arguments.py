@@ -39,8 +39,7 @@ def checked_kernel_class(kernel_class) -> type[GemmKernel]:
 
 def checked_sizes(M: int, N: int, K: int) -> tuple[int, int, int]:
     """M, N and K as Python's integers, whose products cannot overflow; ValueError unless each is 1 or more."""
-    check_sizes(M, N, K)
-    return int(M), int(N), int(K)
+    return check_sizes(M, N, K)
 
 
 def _named(thing) -> str:

@@ -108,7 +108,7 @@ def machine_accesses(kernel: Kernel, machine_code: dict[int, Counter[str]]) -> d
         families = _families(kernel, action)
         if action == "ld":    # these are never merged, and ptxas may book them under any line
             small = [family for family in families if family[0].bytes < WORD]
-            families = [family for family in families if family not in small]
+            families = [family for family in families if family[0].bytes >= WORD]
             found |= {site.index: MachineAccess(site.bytes, True) for family in small for site in family}
             machine = {line: Counter({width: n for width, n in words.items() if width >= WORD})
                        for line, words in machine.items()}

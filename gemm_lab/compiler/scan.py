@@ -13,12 +13,18 @@ _NOT_CODE = re.compile(r"""
   | "(?:\\.|[^"\\\n])*" | (?<![0-9a-zA-Z])'(?:\\.|[^'\\\n])*'
   | ^[ \t]*\#(?:/\*.*?\*/|\\\r?\n|[^\n])*
 """, re.VERBOSE | re.DOTALL | re.MULTILINE)
+_COMMENT_OR_TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _ANYTHING = re.compile(_NOT_CODE.pattern + r"| [^\n]", _NOT_CODE.flags)
 
 
 def code_only(source: str) -> str:
     """`source` with comments, literals and directives blanked out; every other character stays where it was."""
     return _NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
+
+
+def without_comments(source: str) -> str:
+    """`source` with a space in the place of each comment. What looks like one within quotes is none."""
+    return _COMMENT_OR_TEXT.sub(lambda match: match[0] if match[0][0] in "\"'" else " ", source)
 
 
 def blank(text: str) -> str:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 
+from gemm_lab.compiler import scan
+
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
-_TEXT_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 def stripped(text: str) -> str:
@@ -83,8 +84,8 @@ def same_code(text: str) -> str:
 
 
 def without_comments(text: str) -> str:
-    """CUDA text with a space in the place of each comment. What looks like one inside quotes is none."""
-    return _TEXT_OR_COMMENT.sub(lambda m: m[0] if m[0][0] in "\"'" else " ", spliced(text))
+    """The text as the compiler takes it, without comments."""
+    return scan.without_comments(spliced(text))
 
 
 def spliced(text: str) -> str:

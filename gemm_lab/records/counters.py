@@ -66,7 +66,11 @@ def save_counters(path: str | Path, rows: Iterable[CounterRow], about: Mapping) 
 
 def load_counters(path: str | Path) -> list[CounterRow]:
     """Read a record of counters; ValueError if it is none."""
-    record = files.read(path, "counters")
+    return counter_rows(files.read(path, "counters"), path)
+
+
+def counter_rows(record: Mapping, path: str | Path) -> list[CounterRow]:
+    """The rows of a record of counters that was read from a file; ValueError if they are none."""
     try:
         return [CounterRow(**row) for row in record["rows"]]
     except (TypeError, KeyError, ValueError) as error:

@@ -31,9 +31,14 @@ class Goal:
     mhz: tuple[float, ...]
 
     @property
+    def slower(self) -> int:
+        """Which run, from 0, has the smallest ratio."""
+        return self.ratios.index(min(self.ratios))
+
+    @property
     def ratio(self) -> float:
         """The smallest of the runs."""
-        return min(self.ratios)
+        return self.ratios[self.slower]
 
     @property
     def tflops(self) -> float:
@@ -46,7 +51,7 @@ class Goal:
         return self._tflops(self.cublas_us)
 
     def _tflops(self, us) -> float:
-        return 2e-6 * prod(self.size) / us[self.ratios.index(self.ratio)][1]
+        return 2e-6 * prod(self.size) / us[self.slower][1]
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,7 +87,7 @@ class Goals(Table):
         return Measurements(tuple(rows), self.device, self.driver, self.date, protocol=self.protocol)
 
     def table(self) -> list[tuple[str, ...]]:
-        return [(row.kernels[row.ratios.index(row.ratio)], size_text(row.size), f"{row.cublas_tflops:.1f}",
+        return [(row.kernels[row.slower], size_text(row.size), f"{row.cublas_tflops:.1f}",
                  f"{row.tflops:.1f}", *(f"{ratio:.3f}" for ratio in row.ratios),
                  f"{max(100 * (high - low) / middle for low, middle, high in row.us):.1f}",
                  " ".join(dict.fromkeys(f"{mhz:.0f}" for mhz in row.mhz))) for row in self.rows]

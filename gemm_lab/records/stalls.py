@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from gemm_lab.counts import WARP
 from gemm_lab.records import files
-from gemm_lab.records.counters import FFMA, CounterRow, load_counters
+from gemm_lab.records.counters import FFMA, CounterRow, counter_rows
 from gemm_lab.records.timings import label_of
 from gemm_lab.tables import Table
 
@@ -95,5 +95,6 @@ def recorded_stalls(device: str = "H200") -> Stalls:
     ValueError for a device of which none ships.
     """
     path = files.shipped("laddercounters", device)
-    about, rows = files.read(path, "counters"), load_counters(path)
-    return Stalls(tuple(map(Stall.of, rows)), about["device"], about["date"], rows[0].size)
+    record = files.read(path, "counters")
+    rows = counter_rows(record, path)
+    return Stalls(tuple(map(Stall.of, rows)), record["device"], record["date"], rows[0].size)

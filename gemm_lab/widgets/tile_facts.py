@@ -107,10 +107,10 @@ class TileTable(View):
 
     @property
     def text(self) -> str:
-        width = max((len(fact.name) for fact in self.facts), default=0)
-        rows = [f"  {fact.name:<{width}}  {fact.value:>12}  {fact.remark}".rstrip() for fact in self.facts]
         if self.problem:
             return "\n".join([self.problem, *([f"(the last possible choice was {self.title})"] if self.facts else [])])
+        width = max(len(fact.name) for fact in self.facts)
+        rows = [f"  {fact.name:<{width}}  {fact.value:>12}  {fact.remark}".rstrip() for fact in self.facts]
         return "\n".join([self.title, *rows, *([self.note] if self.note else [])])
 
     def html(self) -> str:
