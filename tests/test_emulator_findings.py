@@ -659,9 +659,10 @@ def test_printing_without_end_is_cut_and_says_so():
 
 @pytest.mark.parametrize("barrier", ['asm volatile("bar.sync 16, 64;");', 'asm volatile("bar.arrive 17, 64;");',
                                      'asm volatile("bar.sync %0, 64;" :: "r"(99 + blockDim.x));'])
-def test_a_barrier_that_no_block_has(barrier):
+@pytest.mark.parametrize("mode", ["count", "check"])
+def test_a_barrier_that_no_block_has(barrier, mode):
     run = emulate(f"__global__ void k(float *X) {{\n{barrier}\nX[0] = 1; }}", "k", 1, 32, (np.zeros(1, np.float32),),
-                  "check")
+                  mode)
     assert [(f.kind, f.line) for f in run.findings] == [("unsupported", 2)]
     assert "there is no barrier" in run.findings[0].message
 

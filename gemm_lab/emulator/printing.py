@@ -35,13 +35,14 @@ class Output:
 
 def print_for(batch, formats: np.ndarray, buffers: np.ndarray, line: int | None) -> None:
     """vprintf: every thread of the group prints, in order. Stop where it goes on and on with nobody to read it."""
+    if batch.output.full:
+        batch.output.lost += batch.group.n
+        if batch.output.lost > MAX_LOST:
+            raise Stop(finding("unsupported", line, f"printf was called {MAX_LOST:,} times more after the first "
+                               f"{MAX_OUTPUT:,} characters: the run was stopped here"))
     for member, thread in enumerate(batch.group.members):
         if batch.output.full:
-            batch.output.lost += 1
-            if batch.output.lost > MAX_LOST:
-                raise Stop(finding("unsupported", line, f"printf was called {MAX_LOST:,} times more after the first "
-                                   f"{MAX_OUTPUT:,} characters: the run was stopped here"))
-            continue
+            return
         values = Values(batch, int(buffers[member]), int(thread))
         batch.output.write(_FORMAT.sub(values.formatted, text_at(batch, int(formats[member]))))
 

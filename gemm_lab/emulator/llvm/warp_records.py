@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from gemm_lab.emulator.flow import is_arrival
 from gemm_lab.emulator.llvm import control, warps
-from gemm_lab.emulator.ptx import Instruction
+from gemm_lab.emulator.ptx import Instruction, Unsupported
 from gemm_lab.emulator.warp_steps import pick, two
 
 
@@ -31,7 +32,9 @@ def active(asm, i: Instruction) -> None:
 
 
 def warp_barrier(asm, i: Instruction) -> None:
-    """bar.warp.sync: the lanes of a warp run together already."""
+    """bar.warp.sync: the lanes of a warp run together already. Named barriers, bar.arrive too, are left to NumPy."""
+    if is_arrival(i):
+        raise Unsupported(f"`{i.text}`")
     if asm.check:
         asm.emit(("meet",), warps.meet, asm.source(i.operands[0], "b32"))
 
