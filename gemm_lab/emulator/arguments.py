@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemm_lab.compiler import scan
 from gemm_lab.emulator.memory import Global
 from gemm_lab.emulator.ptx import Parameter
 
@@ -35,7 +36,7 @@ class Declared:
 
 def signature(source: str, entry: str) -> list[Declared] | None:
     """The parameters of a kernel in its C++ source, or None if they cannot be found (macros, for example)."""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.S)
+    text = scan.without_comments(source)
     name = re.escape(entry.split("<")[0].split("::")[-1].strip())
     for m in re.finditer(rf"__global__[^;{{}}]*?\b{name}\s*\(", text):
         inside = _parenthesis(text, m.end())

@@ -15,8 +15,8 @@ FOLDER = Path(__file__).parents[1] / "measurements"    # what ships
 
 def source_hash(source: str) -> str:
     """SHA-256 of CUDA source without comments and white space: editing a comment does not make a measurement stale."""
-    text = re.sub(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or " ", source, flags=re.S)
-    return hashlib.sha256("".join(text.split()).encode()).hexdigest()
+    from gemm_lab.compiler import scan
+    return hashlib.sha256("".join(scan.without_comments(source).split()).encode()).hexdigest()
 
 
 def record_name(experiment: str, device: str) -> str:

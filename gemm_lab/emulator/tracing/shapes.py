@@ -10,6 +10,8 @@ import ast
 import operator
 import re
 
+from gemm_lab.compiler import scan
+
 _DECLARATION = re.compile(r"__shared__\s+(?:__align__\s*\(\s*\d+\s*\)\s*|alignas\s*\(\s*\d+\s*\)\s*)?"
                           r"[\w:]+\s+(?P<names>[^;]+);")
 _ARRAY = re.compile(r"(\w+)\s*((?:\[[^\]]*\])+)")
@@ -20,7 +22,7 @@ _OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.
 
 def declared_shapes(source: str, entry: str) -> dict[str, tuple[int, int]]:
     """Array -> (rows, columns), for every shared array whose sizes are plain arithmetic on known constants."""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.S)
+    text = scan.without_comments(source)
     known = template_arguments(text, entry)
     for name, value, other, other_value in _CONSTANT.findall(text):
         known.setdefault(name or other, value or other_value)
