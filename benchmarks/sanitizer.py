@@ -37,10 +37,11 @@ CORPUS = HERE.parent / "tests" / "corpus" / "broken"
 TOOLS = {"out-of-bounds": "memcheck", "misaligned": "memcheck", "race": "racecheck"}    # kind of finding -> tool
 FATAL = {"out-of-bounds", "misaligned", "barrier-divergence", "endless-loop"}    # may end or hang racecheck
 RAGGED, BETA = (35, 79, 19), 0.5
-SPINNING = "split_k"        # kernels so called may wait for each other forever
+SPINNING = ("split_k", "naive_unsigned_countdown")    # kernels so called may wait for each other, or loop, forever
 AT_ONCE = 16                # processes on the GPU
 TOGETHER = 12               # kernels in one process; of memcheck's broken ones each has its own, since it ends there
 SECONDS = 100               # for one process
+KILLED = "the program was killed"
 OPTIONS = {"memcheck": ["--print-limit", "200", "--show-backtrace", "no",
                         "--report-api-errors", "no"],    # CuPy probes what a driver offers
            "racecheck": []}
@@ -94,11 +95,14 @@ def corpus() -> Iterator[Case]:
 # --- on the GPU
 
 def examine(cases: list[Case]) -> list[list | None]:
-    """What the cases' tool, one for all, finds in each, in one process: see `findings`. None: it did not run."""
+    """What the cases' tool, one for all, finds in each: see `findings`. None: it did not run. They share a process; if
+    one ends it, those behind that one share another."""
     names = [f"case_{number}" for number in range(len(cases))]
     words = sanitize(cases[0].tool, [(case.named(name), case.size, BETA) for name, case in zip(names, cases)])
     found = findings(words)
-    return [found.get(name) for name in names]
+    over = max((number for number, name in enumerate(names, 1) if name in found), default=1)
+    rest = cases[over:]
+    return [found.get(name) for name in names[:over]] + (examine(rest) if rest else [])
 
 
 def sanitize(tool: str, launches: counters.Plan) -> str:
@@ -112,7 +116,7 @@ def sanitize(tool: str, launches: counters.Plan) -> str:
             return running.communicate(timeout=SECONDS)[0]
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)    # compute-sanitizer and the program under it
-            return running.communicate()[0]
+            return running.communicate()[0] + KILLED
 
 
 def launch(path: str) -> None:
@@ -129,14 +133,14 @@ def launch(path: str) -> None:
             cupy.cuda.runtime.deviceSynchronize()
 
 
-def findings(words: str) -> dict[str, list[list]]:
+def findings(words: str) -> dict[str, list[list] | None]:
     """Kernel -> [kind, line, other line] of everything reported after its launch, each once; a line in a header is left
-    out."""
+    out. None: it was killed before anything was reported."""
     found = {}
     for name, reports in zip(*[iter(re.split(r"^launched (\S+)$", words, flags=re.M)[1:])] * 2):
-        found[name] = sorted({finding for report in re.split(r"^=+\s*$", reports, flags=re.M)
-                              for finding in _findings(report)})
-    return {name: list(map(list, some)) for name, some in found.items()}
+        some = {finding for report in re.split(r"^=+\s*$", reports, flags=re.M) for finding in _findings(report)}
+        found[name] = None if KILLED in reports and not some else list(map(list, sorted(some)))
+    return found
 
 
 def _findings(report: str) -> Iterator[tuple]:
@@ -150,8 +154,8 @@ def _findings(report: str) -> Iterator[tuple]:
 
 
 def groups(cases: list[Case]) -> Iterator[list[Case]]:
-    """Cases that share a process."""
-    for tool, broken in (("memcheck", True), ("racecheck", True), ("memcheck", False), ("racecheck", False)):
+    """Cases that share a process, those that take longest first."""
+    for tool, broken in (("racecheck", True), ("racecheck", False), ("memcheck", False), ("memcheck", True)):
         some = [case for case in cases if (case.tool, case.broken) == (tool, broken)]
         step = 1 if (tool, broken) == ("memcheck", True) else TOGETHER
         yield from (some[first:first + step] for first in range(0, len(some), step))
