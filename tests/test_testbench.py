@@ -45,14 +45,11 @@ RULES = {  # count -> how the hardware's relates to the emulator's; ncu's confli
 
 # Where the machine code does something else than the PTX; each is seen to differ, or this table is out of date.
 SPLIT = "ptxas unrolls a loop further, and lanes that go round a different number of times part more often"
-PREDICATED = "the PTX computes a product for all lanes and selects; ptxas computes it where it is selected"
 LDGSTS = "how asynchronous copies arrive in shared memory is not modelled"
 CAS = "adding a float in shared memory is a loop of machine code: it goes round until no other lane interferes"
 DIFFERENT = {
-    "data_dependent": {"fma": PREDICATED},
     "split_k_shared": {"global_load_requests": SPLIT, "global_load_sectors": SPLIT},
     "async_16_bytes": {"shared_store_wavefronts": LDGSTS, "shared_store_bank_conflicts": LDGSTS},
-    "corpus/naive_while_break": {"fma": PREDICATED},
     "corpus/split_k_shared_atomics": {"shared_load_requests": CAS, "shared_load_wavefronts": CAS},
     "corpus/tiled_cp_async_ptx": {"shared_store_wavefronts": LDGSTS},
     "corpus/tiled_cp_async_three_stages": {"shared_store_wavefronts": LDGSTS},

@@ -65,13 +65,12 @@ class Decoder(Operands):
     def guarded(self, step: Step, i: Instruction) -> Step:
         """@p: only the threads whose predicate holds execute the instruction."""
         predicate = self.source(i.guard, "pred")
-        corrects_fma = i.is_fma    # the block counts the FMAs of all its threads
 
         def run(b):
             chosen = predicate(b)
             members = b.group.n * bool(chosen) if chosen.ndim == 0 else int(np.count_nonzero(chosen))
-            if corrects_fma and b.tally is not None:
-                b.tally.fma[i.line] += members - b.group.n
+            if i.is_fma and b.tally is not None:
+                b.tally.fma[i.line] += members
             if members == b.group.n:
                 step(b)
             elif members:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gemm_lab.emulator import debug_info, flow, fusing, loops, ptx, reader, watched
+from gemm_lab.emulator import debug_info, flow, fusing, loops, ptx, reader, selecting, watched
 from gemm_lab.emulator.debug_info import DebugInfo
 from gemm_lab.emulator.decode import Decoder
 from gemm_lab.emulator.flow import EXIT, Barrier, Block, Branch, Jump
@@ -56,8 +56,9 @@ class Program:
     def __init__(self, kernel: ptx.Kernel, info: DebugInfo | None = None):
         self.kernel, self.variables = kernel, kernel.variables
         blocks = flow.basic_blocks(kernel)
-        if info is None:    # ptxas fuses nothing of unoptimised PTX
+        if info is None:    # ptxas does neither to unoptimised PTX
             fusing.fuse(blocks)
+            selecting.select(blocks)
         self.tracking = Tracking(kernel, info, blocks) if info is not None else None
         decoder = TrackingDecoder(kernel, self.tracking) if self.tracking else Decoder(kernel)
         self.controls, self.endings = loops.controls(blocks), flow.endings(blocks)
@@ -98,7 +99,7 @@ def _code(block: Block, blocks: list[Block], decoder: Decoder, endings: frozense
     if decoder.tracking:
         dead = [(*names, *decoder.tracking.all_marked(names)) for names in dead]
     code.steps = list(zip(steps, dead))
-    code.fma = list(Counter(i.line for i in block.instructions if i.is_fma).items())
+    code.fma = list(Counter(i.line for i in block.instructions if i.is_fma and not i.guard).items())
     end = block.end
     if isinstance(end, Branch):
         code.condition = decoder.condition(end)

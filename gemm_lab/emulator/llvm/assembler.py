@@ -43,6 +43,7 @@ class Assembler(Operands):
         self.records: list[list] = []    # key of the operation, operands
         self.starts: list[int] = []      # of each basic block, its first record
         self.counters: list[int] = []
+        self.fma: list[tuple[int | None, int]] = []
         self.accesses: list[Access] = []
         self.tables: list[Table] = []
         for n, code in enumerate(program.codes):
@@ -105,11 +106,12 @@ class Assembler(Operands):
 
     def guarded(self, i: Instruction) -> None:
         """@p: only for the lanes whose predicate holds."""
-        if i.is_fma:
-            raise Unsupported(f"`{i.text}`")    # a block counts the FMAs of all its threads
         inverted = isinstance(i.guard, Not)
         predicate = i.guard.register if inverted else i.guard
         with self.narrowed(("guard", inverted), partial(control.guard, inverted=inverted), self.arena.place(predicate)):
+            if i.is_fma:
+                self.fma.append((i.line, self.arena.take(8)))
+                self.emit(("count",), control.count, self.fma[-1][1])
             self.unguarded(i)
 
     @contextmanager
@@ -195,8 +197,8 @@ class Assembler(Operands):
             row[:2].view(np.int64)[:] = addresses[key]
             row[2:2 + len(values)] = [self.resolved(value) for value in values]
         end = self.arena.top + TABLE_BYTES * len(self.tables)
-        return Code(self.program, self.arena, records, self.arena.top, end, self.counters, self.accesses, self.tables,
-                    self.constants)
+        return Code(self.program, self.arena, records, self.arena.top, end, self.counters, self.fma, self.accesses,
+                    self.tables, self.constants)
 
     def resolved(self, operand) -> int:
         if isinstance(operand, Target):

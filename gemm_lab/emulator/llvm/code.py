@@ -29,7 +29,8 @@ class Code:
     records: np.ndarray       # as the machine wants them
     tables_at: int            # where the tables of footprints start in the arena,
     arena_bytes: int          # and where they end
-    counters: list[int]       # of each basic block, where its threads are counted
+    counters: list[int]       # of each basic block, where its threads are counted,
+    fma: list[tuple[int | None, int]]    # and of each predicated FMA: its line, and where
     accesses: list[Access]
     tables: list[Table]
     constants: dict[tuple, int]    # what (see `operands`) -> where

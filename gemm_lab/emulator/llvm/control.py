@@ -101,13 +101,26 @@ def vote_result(name: str, operation: str) -> Operation:
 def enter(name: str) -> Operation:
     """A basic block begins. Operands: where its threads are counted, its length in instructions, its number."""
     f = Operation(name)
-    threads = f.place(0)
-    threads.store(threads.load("u64") + f.intrinsic("ctpop", f.mask).to("u64"))
+    add_lanes(f)
     budget = f.base[WINDOW.budget] - f.operand(1).to("s64")
     f.base[WINDOW.budget] = budget
     with f.when(budget < 0):
         f.call(f.base[CONTEXT.spent], f.operand(2).to("s64"))
         f.require(f.base[CONTEXT.stop] == 0)
+    f.next()
+    return f
+
+
+def add_lanes(f: Operation) -> None:
+    """Count the active lanes. Operand 0: where."""
+    threads = f.place(0)
+    threads.store(threads.load("u64") + f.intrinsic("ctpop", f.mask).to("u64"))
+
+
+def count(name: str) -> Operation:
+    """Lanes that a predicate has left execute an FMA. Operands: where they are counted."""
+    f = Operation(name)
+    add_lanes(f)
     f.next()
     return f
 

@@ -68,6 +68,8 @@ def report(execution: Execution, workers: list[Worker]) -> None:
         tally.instructions += block.length * threads
         for line, fma in block.fma if threads else ():
             tally.fma[line] += fma * threads
+    for line, lanes in (found for worker in workers for found in worker.predicated()):
+        tally.fma[line] += lanes
     for table, (words, *cost) in (found for worker in workers for found in worker.costs()):
         if table.space != "const":
             tally.add((table.line, table.space, table.action), words, tuple(cost))

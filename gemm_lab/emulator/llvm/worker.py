@@ -154,6 +154,11 @@ class Worker:
         """For each basic block, how many threads have executed it."""
         return self.arena.view(np.int64)[np.array(self.code.counters) // 8]
 
+    def predicated(self) -> Iterator[tuple[int | None, int]]:
+        """The line of each predicated FMA, and how many threads have executed it."""
+        for line, place in self.code.fma:
+            yield line, int(self.arena.view(np.int64)[place // 8])
+
     def costs(self) -> Iterator[tuple[Table, list[int]]]:
         """What the requests of each table cost, in parts."""
         yield from self.forgotten
