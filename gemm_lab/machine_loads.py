@@ -16,6 +16,11 @@ are stands in the machine code, by source line. `machine_accesses` finds which a
 Counting then needs no memory of what came before: `MachineAccess.requests` says which of an instruction's requests the
 machine makes. Where chunks of several rounds were joined, that is the request whose address is a multiple of the width.
 
+For some atomic updates of shared memory, sums of floats above all, there is no machine instruction. ptxas writes a
+loop: load the old value, compute the new one, store it if the memory still holds the old one. Of the lanes of a warp
+that update the same word one gets through in each round, and every round is a load. So much is counted; rounds that are
+lost to another warp, which came in between, depend on how the warps happen to run.
+
 Limits. A loop may be unrolled so that a word's width depends on the round
 (an odd row stride; a remainder, if ptxas alone unrolled): then no choice fits or, rarely, one fits by accident. A check
 is that the requests that are counted move the PTX's words, or more where four are read for three.
@@ -33,7 +38,8 @@ from math import prod
 
 import numpy as np
 
-from gemm_lab.emulator.ptx import SIZES, Kernel, Register, Symbol, registers
+from gemm_lab.counts import WARP
+from gemm_lab.emulator.ptx import SIZES, Instruction, Kernel, Register, Symbol, registers
 
 WORD, WIDEST = 4, 16
 WIDTHS = (16, 8, 4, 2, 1)
@@ -47,17 +53,27 @@ class MachineAccess:
     width   bytes of one lane's access
     leads   True: it makes an access where the PTX does; False: another instruction's access serves this one;
             None: it makes one where the address is a multiple of the width, and that access serves the rounds after it
+    spins   it is the load in the loop that an atomic update becomes
     """
 
     width: int
     leads: bool | None
+    spins: bool = False
 
     def requests(self, byte_addresses: np.ndarray) -> np.ndarray:
         """Of the PTX's requests (n, 32), a negative address for each inactive lane, those of the machine."""
         first = np.where(byte_addresses < 0, np.iinfo(np.int64).max, byte_addresses).min(axis=1)
         made = first % self.width == 0 if self.leads is None else np.full(len(first), self.leads)
-        rows = byte_addresses[made]
+        rows = _rounds(byte_addresses) if self.spins else byte_addresses[made]
         return np.where(rows < 0, rows, rows // self.width * self.width)
+
+
+def _rounds(rows: np.ndarray) -> np.ndarray:
+    """The requests of lanes that come until they get through: in each round one of those with the same address does."""
+    lower_lane = np.tri(WARP, k=-1, dtype=bool)
+    before = ((rows[:, :, None] == rows[:, None, :]) & lower_lane).sum(axis=2)
+    left = [np.where(before >= n, rows, -1) for n in range(WARP)]
+    return np.concatenate([some[(some >= 0).any(axis=1)] for some in left])
 
 
 @dataclass(frozen=True)
@@ -96,7 +112,8 @@ class Part:
 
 
 def machine_accesses(kernel: Kernel, machine_code: dict[int, Counter[str]]) -> dict[int, MachineAccess | None]:
-    """Index of an instruction -> the machine's access, for every shared load and store of the PTX.
+    """Index of an instruction -> the machine's access, for every shared load and store of the PTX, and for the atomic
+    updates that the machine makes by loops.
 
     `kernel` is `emulator.reader.parse` of the PTX, `machine_code` says which accesses the cubin of the same source has
     in each line (`compiler.shared_accesses`).
@@ -117,7 +134,14 @@ def machine_accesses(kernel: Kernel, machine_code: dict[int, Counter[str]]) -> d
             lines = {site.line for family in families for site in family}
             found |= _solve(families, sum((machine.get(line, Counter()) for line in lines), Counter()))
         found |= {copy: found[original] for copy, original in copies.items()}
-    return found
+    return found | {n: MachineAccess(SIZES[i.opcode[-1]], True, spins=True)
+                    for n, i in enumerate(kernel.instructions) if spins(i)}
+
+
+def spins(i: Instruction) -> bool:
+    """Whether it is an atomic update that becomes a loop where it is one of shared memory."""
+    return (i.opcode[0] in ("atom", "red") and "global" not in i.opcode and not {"exch", "cas"} & {*i.opcode}
+            and i.opcode[-1] in ("f32", "f64", "u64", "s64", "b64"))
 
 
 def _originals(families: list[list[Site]], kernel: Kernel) -> tuple[list[list[Site]], dict[int, int]]:
@@ -146,7 +170,9 @@ def _families(kernel: Kernel, action: str) -> list[list[Site]]:
     block, families = 0, defaultdict(list)
     for index, i in enumerate(kernel.instructions):
         block += index in starts
-        if i.opcode[0] == action and "shared" in i.opcode:
+        if spins(i) and action == "ld":
+            families[index].append(Site(index, block, i.line, 0, SIZES[i.opcode[-1]]))
+        elif i.opcode[0] == action and "shared" in i.opcode:
             address = i.operands[1 if action == "ld" else 0]
             vector = next((int(part[1:]) for part in i.opcode if re.fullmatch(r"v\d", part)), 1)
             base, offset = address.base, address.offset

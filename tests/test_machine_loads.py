@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import gemm_lab as gl
 from gemm_lab.compiler import compile_kernel, compile_ptx, shared_accesses
 from gemm_lab.emulator import reader
 from gemm_lab.kernels import RegisterTiling1D, SharedTiling
-from gemm_lab.machine_loads import MachineAccess, machine_accesses
+from gemm_lab.machine_loads import MachineAccess, machine_accesses, spins
 
 
 def widths(source: str, entry: str) -> dict[str, Counter]:
@@ -19,7 +20,8 @@ def widths(source: str, entry: str) -> dict[str, Counter]:
     kernel = reader.parse(ptx.text, ptx.entry)
     found: dict[str, Counter] = {"ld": Counter(), "st": Counter()}
     for index, access in machine_accesses(kernel, shared_accesses(compile_kernel(source, entry))).items():
-        found[kernel.instructions[index].opcode[0]][access and access.width] += 1
+        if not spins(kernel.instructions[index]):
+            found[kernel.instructions[index].opcode[0]][access and access.width] += 1
     return found
 
 
@@ -112,3 +114,55 @@ def test_every_shared_instruction_of_the_machine_code_is_explained():
         words = {16: machine["LDS.128"] * 4, 8: machine["LDS.64"] * 2, 4: machine["LDS"]}
         for width, n in found["ld"].items():
             assert words[width] % n == 0 and words[width] >= n
+
+
+# --- atomic updates that become loops
+
+UPDATES = {  # type of the element -> an update, and whether there is a machine instruction for it
+    "float": [("atomicAdd(p, 1.0f)", False), ("atomicExch(p, 1.0f)", True)],
+    "double": [("atomicAdd(p, 1.0)", False)],
+    "int": [("atomicAdd(p, 1)", True), ("atomicMax(p, 1)", True), ("atomicXor(p, 1)", True),
+            ("atomicCAS(p, 1, 2)", True)],
+    "unsigned long long": [("atomicAdd(p, 1ull)", False), ("atomicMin(p, 1ull)", False), ("atomicOr(p, 1ull)", False),
+                           ("atomicCAS(p, 1ull, 2ull)", True), ("atomicExch(p, 1ull)", True)],
+}
+
+
+@pytest.mark.parametrize(("kind", "update", "native"), [(k, *one) for k, some in UPDATES.items() for one in some])
+def test_updates_without_a_machine_instruction(kind, update, native):
+    source = f"""__global__ void k({kind} *d) {{
+        __shared__ {kind} s[64]; s[threadIdx.x] = d[threadIdx.x]; __syncthreads();
+        {kind} *p = s + threadIdx.x % 7; {update}; __syncthreads(); d[threadIdx.x] = s[threadIdx.x]; }}"""
+    ptx, compiled = compile_ptx(source, "k"), compile_kernel(source, "k")
+    assert any(map(spins, reader.parse(ptx.text, ptx.entry).instructions)) is not native
+    assert ("ATOMS.CAST.SPIN" in compiled.sass) is not native
+
+
+def test_rounds_of_a_loop():
+    """Lanes 0 and 3 meet at 8, and 1, 4 and 5 at 24; 2 has no rival. All others do not take part."""
+    row = np.array([8, 24, 16, 8, 24, 24] + [-1] * 26)
+    rounds = MachineAccess(4, True, spins=True).requests(row[None])
+    assert [[a for a in some if a >= 0] for some in rounds.tolist()] == [[8, 24, 16, 8, 24, 24], [8, 24, 24], [24]]
+
+
+@pytest.mark.parametrize(("index", "rounds"), [("t", 1), ("t % 8", 4), ("0", 32), ("t < 20 ? t % 5 : 40", 12)])
+def test_loads_of_an_update(index, rounds):
+    """Three warps, and none interferes with another."""
+    source = f"""__global__ void k(float *d) {{
+        __shared__ float s[3][64]; const int w = threadIdx.x / 32, t = threadIdx.x % 32;
+        s[w][t] = s[w][t + 32] = 0.0f; __syncthreads();
+        atomicAdd(&s[w][{index}], 1.0f); __syncthreads();
+        d[threadIdx.x] = s[w][t] + s[w][t + 32]; }}"""
+    d = np.zeros(96, np.float32)
+    run = gl.emulate(source, "k", 1, 96, [d])
+    assert run.by_line[4].shared_load_requests == 3 * rounds and run.by_line[4].shared_load_words == 0
+    assert run.counts.shared_load_requests == 3 * rounds + 6 and d.sum() == 96
+
+
+def test_an_update_beside_other_accesses():
+    """The loop's load is one of its line, and does not hide how wide the others are."""
+    source = """__global__ void k(float *d) { __shared__ __align__(16) float s[256]; const int t = threadIdx.x;
+    s[t] = d[t]; s[t + 128] = 0; __syncthreads();
+    const float *p = s + 4 * (t % 8); atomicAdd(s + 128 + t, p[0] + p[1] + p[2] + p[3]);
+    __syncthreads(); d[t] = s[t + 128]; }"""
+    assert widths(source, "k")["ld"] == {16: 1, 4: 1}

@@ -74,12 +74,16 @@ def reach(batch, access: Access, base) -> Reach | None:
 
 
 def count(batch, access: Access, foot: Footprint, space: Space, address: int) -> None:
-    """Add one request of each of the group's warps to the tally. A GPU counts atomics apart: they are left out."""
+    """Add one request of each of the group's warps to the tally. A GPU counts atomics apart: they are left out, but for
+    what those load that become loops (see `machine_loads`)."""
+    machine = batch.execution.shared.accesses.get(access.at)
+    if machine is not None and machine.spins and space.name == "shared":
+        cost = foot.cost(batch.group, "shared", address, machine, False)
+        batch.tally.add((access.line, "shared", "load"), 0, cost)
     if access.action == "atomic":
         return
     group = batch.group
-    machine = batch.execution.shared.accesses.get(access.at) or access.as_written
-    cost = foot.cost(group, space.name, address, machine, access.action == "store")
+    cost = foot.cost(group, space.name, address, machine or access.as_written, access.action == "store")
     batch.tally.add((access.line, space.name, access.action), group.n * access.words, cost)
 
 
