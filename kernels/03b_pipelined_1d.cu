@@ -13,8 +13,7 @@
 // Start copying WORDS words from global to shared memory, or zeros (PTX ISA, "cp.async").
 template <int WORDS>
 __device__ __forceinline__ void copy_async(float *to, const float *from, bool exists) {
-    const unsigned shared = __cvta_generic_to_shared(to);
-    const int bytes = exists ? 4 * WORDS : 0;
+    const unsigned shared = __cvta_generic_to_shared(to), bytes = exists ? 4 * WORDS : 0;
     if (WORDS == 4)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
     else

@@ -21,8 +21,7 @@ struct Tile {
 // Start copying WORDS words from global to shared memory, or zeros (PTX ISA, "cp.async").
 template <int WORDS>
 __device__ __forceinline__ void copy_async(float *to, const float *from, bool exists) {
-    const unsigned shared = __cvta_generic_to_shared(to);
-    const int bytes = exists ? 4 * WORDS : 0;
+    const unsigned shared = __cvta_generic_to_shared(to), bytes = exists ? 4 * WORDS : 0;
     if (WORDS == 4)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
     else
@@ -36,34 +35,27 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
     constexpr int THREADS = BM * BN / (TM * TN);
     constexpr int WM = 4 * TM, WN = 8 * TN;                                     // a warp's tile: its lanes are 4 x 8
     constexpr int ROWS = THREADS / 8, FOURS = BN / 4, DEPTH = THREADS / FOURS;  // copied at once: rows of A, and of B
-    static_assert(BM % WM == 0 && BN % WN == 0, "the warps' tiles must fill the block's");
-    static_assert(TM % 4 == 0 && TN % 4 == 0, "a thread's rows and columns come in fours");
-    static_assert(BK % 8 == 0 && STAGES >= 2, "8 lanes copy a row of A, and one tile is read while others arrive");
-    static_assert(BM % ROWS == 0 && DEPTH > 0 && BK % DEPTH == 0, "every thread copies as much of A and of B");
+    static_assert(BM % WM == 0 && BN % WN == 0 && TM % 4 == 0 && TN % 4 == 0, "whole warps, and threads take fours");
+    static_assert(BK % 8 == 0 && BM % ROWS == 0 && DEPTH > 0 && BK % DEPTH == 0, "every thread copies as many words");
+    static_assert(STAGES >= 2, "one tile is read while others arrive");
 
     const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;  // the block's corner of C
 
     // What a thread copies. Beyond an edge of C the last row or column serves; what becomes of it is not stored.
-    const int ak = threadIdx.x % 8, am = threadIdx.x / 8;
+    const int ak = threadIdx.x % 8, am = threadIdx.x / 8;  // 8 lanes copy a row of A
     const int bk = threadIdx.x / FOURS % DEPTH, bn = threadIdx.x % FOURS * WORDS;
     const float *a[BM / ROWS], *b = B + (size_t)bk * N + (WORDS == 4 ? min(col0 + bn, N - 4) : col0 + bn);
-#pragma unroll
-    for (int i = 0; i < BM / ROWS; ++i)
+    for (int i = 0; i < BM / ROWS; ++i)  // no `#pragma unroll` where the compiler unrolls unasked
         a[i] = A + (size_t)min(row0 + am + i * ROWS, M - 1) * K + ak;
 
     auto copy = [&](Tile<BM, BN, BK> &t, int depth) {  // of the next tile; beyond `depth` values of k, zeros
-#pragma unroll
         for (int k = 0; k < BK; k += 8)
-#pragma unroll
             for (int i = 0; i < BM / ROWS; ++i)
                 copy_async<1>(&t.a[k + ak][am + i * ROWS], a[i] + k, k + ak < depth);
-#pragma unroll
         for (int k = 0; k < BK; k += DEPTH)
-#pragma unroll
             for (int j = 0; j < 4 / WORDS; ++j)
                 copy_async<WORDS>(&t.b[k + bk][bn + j * FOURS], b + (size_t)k * N + j * FOURS,
                                   k + bk < depth && (WORDS == 4 || col0 + bn + j * FOURS < N));
-#pragma unroll
         for (int i = 0; i < BM / ROWS; ++i)
             a[i] += depth;
         b += (ptrdiff_t)depth * N;
@@ -95,7 +87,6 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
     const int count = (K + BK - 1) / BK, first = K - (count - 1) * BK;
     copy(tiles[0], first);
     __pipeline_commit();
-#pragma unroll
     for (int s = 1; s < STAGES - 1; ++s) {
         if (s < count) copy(tiles[s], BK);
         __pipeline_commit();
@@ -106,14 +97,13 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
 
     unsigned read = 0, write = STAGES - 1;
     for (int n = 0;; ++n) {
+        fetch(tiles[read], 1);  // ahead of the copies; the loop fetches the others
+        if (n + STAGES - 1 < count) copy(tiles[write], BK);
+        __pipeline_commit();
+        write = (write + 1) % STAGES;
 #pragma unroll
         for (int k = 0; k < BK - 1; ++k) {
-            fetch(tiles[read], k + 1);
-            if (k == 0) {
-                if (n + STAGES - 1 < count) copy(tiles[write], BK);
-                __pipeline_commit();
-                write = (write + 1) % STAGES;
-            }
+            if (k > 0) fetch(tiles[read], k + 1);
             multiply_add(k);
         }
         if (n + 1 == count) break;
@@ -132,7 +122,6 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
         if (WORDS == 4 && beta == 0.0f) {
             if (r < M && c < N) *(float4 *)to = {alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]};
         } else {
-#pragma unroll
             for (int n = 0; n < 4; ++n)
                 if (r < M && c + n < N) to[n] = beta == 0.0f ? alpha * sum[n] : alpha * sum[n] + beta * to[n];
         }

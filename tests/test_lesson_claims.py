@@ -162,7 +162,7 @@ def test_05_pipelining_gains_a_quarter_with_the_same_words_and_warps(ladder):
 
 
 def test_05_the_pair_that_a_gpu_could_time_has_equal_registers():
-    commit = "__pipeline_commit();\n                write ="
+    commit = "__pipeline_commit();\n        write ="
     waiting = PIPELINE.edited((commit, commit.replace("write", "__pipeline_wait_prior(0); write")), label="waiting")
     assert gl.check(waiting, shapes=[(130, 67, 45)]).passed
     assert waiting.compile().registers == PIPELINE.compile().registers
@@ -345,7 +345,7 @@ def test_07_rounds_predict_within_10_percent_where_nothing_is_split():
 def test_07_an_order_of_ones_own_can_meet_the_demands(order):
     """As its hint says: a walk that begins at the other end."""
     lines = TO_AND_FRO.source.splitlines(keepends=True)
-    first = next(n for n, line in enumerate(lines) if "const int there = ORDER" in line)
+    first = next(n for n, line in enumerate(lines) if "const int side = ORDER" in line)
     compiled = TO_AND_FRO.edited(("".join(lines[first:first + 3]), order)).compile()
     fmas = [op for op in compiled.instructions if "FFMA" in op]
     assert sum(".reuse" in op for op in fmas) >= 0.86 * len(fmas)
