@@ -54,7 +54,7 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
     const int ak = threadIdx.x % 8, am = threadIdx.x / 8;  // 8 lanes copy a row of A
     const int bk = threadIdx.x / FOURS % DEPTH, bn = threadIdx.x % FOURS * WORDS;
     const float *a[BM / ROWS], *b = B + (size_t)(from + bk) * N + (WORDS == 4 ? min(col0 + bn, N - 4) : col0 + bn);
-    for (int i = 0; i < BM / ROWS; ++i)  // no `#pragma unroll` where the compiler unrolls unasked
+    for (int i = 0; i < BM / ROWS; ++i)  // loops as short as this the compiler unrolls unasked
         a[i] = A + (size_t)min(row0 + am + i * ROWS, M - 1) * K + from + ak;
 
     auto copy = [&](Tile<BM, BN, BK> &t, int depth) {  // of the next tile; beyond `depth` values of k, zeros
