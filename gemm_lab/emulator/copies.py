@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gemm_lab.emulator import requests
+from gemm_lab.copy_wavefronts import bypass_sectors, copy_wavefronts
+from gemm_lab.emulator import counting, requests
 from gemm_lab.emulator.memory import Access, Region
 from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.emulator.threads import Group
@@ -77,10 +78,28 @@ def deliver(batch, copy: Pending) -> None:
                               copy.positions, words, copy.loaded_in)
 
 
-def start(batch, writes: Access, target, reads: Access, source, valid) -> None:
-    """Read global memory now, and remember what is to arrive. Of `valid` bytes at most; zeros follow."""
+def count(batch, writes: Access, target, reads: Access, source, brings: np.ndarray, bypass: bool) -> None:
+    """Add a copy to the tally: a store to shared memory and, of the threads that bring something, a load."""
+    group = batch.group
+    to, from_, brings = (group.by_warp(np.broadcast_to(values, (group.n,)).astype(np.int64), idle)
+                         for values, idle in ((target + writes.offset, -1), (source + reads.offset, -1), (brings, 0)))
+    brings = brings.astype(bool)
+    loaded = np.where(brings, from_, -1)
+    if bypass:
+        passes, sectors = (0, 0), int(bypass_sectors(from_, to, brings).sum())
+    else:
+        passes, sectors = map(sum, copy_wavefronts(from_, to, writes.bytes, brings)), counting.sectors(loaded)
+    batch.tally.add((writes.line, "shared", "store"), group.n * writes.words, (group.warps, 0, *map(int, passes)))
+    batch.tally.add((reads.line, "global", "load"), int(brings.sum()) * reads.words,
+                    (int(brings.any(axis=1).sum()), sectors, counting.lines(loaded), 0))
+
+
+def start(batch, writes: Access, target, reads: Access, source, valid, bypass: bool) -> None:
+    """Read global memory now, and remember what is to arrive: `valid` bytes at most, then zeros. `bypass`: past L1."""
     group = batch.group
     valid = np.broadcast_to(valid, (group.n,))
+    if batch.tally is not None:
+        count(batch, writes, target, reads, source(batch), valid > 0, bypass)
     words = np.zeros((group.n, reads.width), np.int32)
 
     def read(b):

@@ -207,6 +207,7 @@ class Access:
     polls: bool = False          # a loop goes on until it reads the right value
     releases: bool = False       # a signal that is a fence, too
     arrays: tuple = ()           # the local arrays that it may touch, if known: see `local_arrays`
+    copies: bool = False         # one end of an asynchronous copy: `copies` counts both ends together
 
     @property
     def element_bytes(self) -> int:

@@ -19,7 +19,7 @@ HINTS = {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", 
 
 
 def access(decoder, i: Instruction, action: str, address: Address, dtype: type, width: int = 1,
-           space: str | None = None) -> tuple[Access, Callable]:
+           space: str | None = None, copies: bool = False) -> tuple[Access, Callable]:
     """The access, and a function from the batch to the addresses without their offset."""
     space = space or next((s for s in SPACES if any(part.split("::")[0] == s for part in i.opcode)), None)
     base, offset = address.base, address.offset
@@ -28,7 +28,8 @@ def access(decoder, i: Instruction, action: str, address: Address, dtype: type, 
     found = Access(len(decoder.accesses), decoder.index_of[id(i)], i.line, space, action, dtype, width, offset,
                    "cas" in i.opcode, action == "load" and i in decoder.feeding_cas, is_signal(i, action, dtype),
                    i in decoder.polling,
-                   bool({"release", "acq_rel"} & set(i.opcode)) and "cta" not in i.opcode, decoder.arrays_of(i))
+                   bool({"release", "acq_rel"} & set(i.opcode)) and "cta" not in i.opcode, decoder.arrays_of(i),
+                   copies)
     decoder.accesses.append(found)
     kind = "s" + base.type[1:] if isinstance(base, Register) else "s64"
     return found, decoder.source(base, kind)
@@ -147,10 +148,11 @@ def copy(decoder, i: Instruction):
     if not isinstance(size, Immediate) or number(size.text) not in (4, 8, 16):
         raise Unsupported(f"`{i.text}`")
     width = number(size.text) // 4
-    writes, target = access(decoder, i, "store", to, np.int32, width, "shared")
-    reads, source = access(decoder, i, "load", from_, np.int32, width, "global")
+    writes, target = access(decoder, i, "store", to, np.int32, width, "shared", copies=True)
+    reads, source = access(decoder, i, "load", from_, np.int32, width, "global", copies=True)
     valid = decoder.source(rest[0], "s32") if rest else lambda b: np.int32(4 * width)
-    return lambda b: copies.start(b, writes, target(b), reads, source, valid(b))
+    bypass = "cg" in i.opcode
+    return lambda b: copies.start(b, writes, target(b), reads, source, valid(b), bypass)
 
 
 STEPS = {"ld": load, "ldu": load, "st": store, "atom": atomic, "red": atomic, "cp": copy}

@@ -80,7 +80,7 @@ def count(batch, access: Access, foot: Footprint, space: Space, address: int) ->
     if machine is not None and machine.spins and space.name == "shared":
         cost = foot.cost(batch.group, "shared", address, machine, False)
         batch.tally.add((access.line, "shared", "load"), 0, cost)
-    if access.action == "atomic":
+    if access.action == "atomic" or access.copies:
         return
     group = batch.group
     cost = foot.cost(group, space.name, address, machine or access.as_written, access.action == "store")

@@ -6,13 +6,15 @@ warp that live must commit and wait together; otherwise the launch is left to th
 
 from __future__ import annotations
 
-from gemm_lab.counts import WARP
+from gemm_lab.copy_wavefronts import SECTORS
+from gemm_lab.counts import LINE_BYTES, WARP
 from gemm_lab.emulator.llvm import control
+from gemm_lab.emulator.llvm.footprints import FARTHEST, NOTHING
 from gemm_lab.emulator.llvm.functions import Function
 from gemm_lab.emulator.llvm.operations import ALL, Operation
 from gemm_lab.emulator.llvm.races import MANY, numbers
-from gemm_lab.emulator.llvm.requests import Request
-from gemm_lab.emulator.llvm.structures import CONTEXT, COPIES, COPY, ENTRY, EXIT, WINDOW
+from gemm_lab.emulator.llvm.requests import Request, differ
+from gemm_lab.emulator.llvm.structures import CONTEXT, COPIES, COPY, ENTRY, EXIT, TABLE, WINDOW
 from gemm_lab.emulator.llvm.values import Value
 
 WORDS = 4 * WARP    # bytes of one word of each lane
@@ -38,6 +40,40 @@ def issue(name: str, size: int) -> Operation:
     f.base[WINDOW.issued] = f.base[WINDOW.issued] + 1
     f.next()
     return f
+
+
+def meet(name: str, to: str, source: str, bypass: bool) -> Operation:
+    """Count what a copy costs because of both its ends: see `footprints.Meeting`.
+
+    Operands: the address registers of both ends (in shared and in global memory), bytes to copy, what is added to the
+    addresses (modulo a line, 7 bits each), table, number of the table.
+    """
+    f = Operation(name)
+    added, table, number = f.operand(3), f.place(4), f.operand(5)
+    target = f.place(0).load(to, WARP).to("s64") + (added & LINE_BYTES - 1).to("s64")
+    from_ = f.place(1).load(source, WARP).to("s64") + (added >> 7).to("s64")
+    brings = f.read(2, "s32") > 0
+    if bypass:
+        line, sector = (from_first(f, addresses >> shift) for addresses, shift in ((from_, 7), (target, 5)))
+        f.require((line < 2 * FARTHEST) & (sector < SECTORS))
+        packed = f.select(brings, ((line - FARTHEST) * SECTORS | sector).to("s32"), NOTHING)
+    else:    # it matters who shares a bank, not with which bank they begin
+        low, high = (from_first(f, addresses) & 127 for addresses in (from_, target))
+        packed = (low | high << 7 | f.select(brings, low.like(1 << 14), 0)).to("s32")
+    packed = f.select(f.lanes, packed, 0)
+    last = table[TABLE.last]
+    with f.when(differ(f, last, packed, last[ENTRY.relative])):
+        f.call("search", table, packed, f.mask, number, f.base)
+    hits = table[TABLE.last] + ENTRY.hits.at
+    hits.store(hits.load("u64") + 1)
+    f.next()
+    return f
+
+
+def from_first(f: Operation, values: Value) -> Value:
+    """What the active lanes' values exceed the least of them by; 0 for the others."""
+    least = f.reduce("umin", f.select(f.lanes, values.seen_as("u64"), 2**64 - 1))
+    return f.select(f.lanes, values - least.seen_as("s64"), 0)
 
 
 def some(name: str) -> Operation:

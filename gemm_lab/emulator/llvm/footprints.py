@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gemm_lab.counts import WARP
+from gemm_lab.copy_wavefronts import SECTORS, bypass_sectors, copy_wavefronts
+from gemm_lab.counts import LINE_BYTES, SECTOR_BYTES, WARP
 from gemm_lab.emulator.llvm.structures import (
     BROADCAST,
     BROADCASTS,
@@ -40,11 +41,49 @@ class Table:
     stride: int               # bytes between what neighbouring lanes see at one address: not 0 in local memory
     machine: MachineAccess    # what the machine code makes of them
 
-
     @property
     def words(self) -> int:
         """Of one thread."""
         return max(self.bytes // 4, 1)
+
+    def cost(self, lanes: np.ndarray, relative: np.ndarray, address: int) -> tuple[int, ...]:
+        """Words, and what counting.COST lists, of the request of some lanes, the first of which reaches `address`."""
+        foot = Footprint(relative, 0)
+        found = foot.cost(Group(_WARP, lanes), self.space, address, self.machine, self.action == "store")
+        return len(lanes) * self.words, *found
+
+
+@dataclass(frozen=True)
+class End(Table):
+    """One end of asynchronous copies; `bypass`: past L1. What both ends cost together is left to `Meeting`."""
+    bypass: bool
+
+    def cost(self, lanes: np.ndarray, relative: np.ndarray, address: int) -> tuple[int, ...]:
+        words, requests, sectors, wavefronts, _ = super().cost(lanes, relative, address)
+        loads = self.space == "global"
+        return words, requests, sectors * (not self.bypass), wavefronts * loads, 0
+
+
+@dataclass(frozen=True)
+class Meeting(Table):
+    """What asynchronous copies cost because of both ends: `copy_wavefronts`. In place of relative addresses a lane has
+    what matters of both, as `copies.meet` packs it."""
+    bypass: bool
+
+    def cost(self, lanes: np.ndarray, relative: np.ndarray, address: int) -> tuple[int, ...]:
+        source, target, brings = np.full((3, 1, WARP), -1, np.int64)
+        if self.bypass:
+            source[0, lanes] = (relative // SECTORS + FARTHEST) * LINE_BYTES
+            target[0, lanes] = relative % SECTORS * SECTOR_BYTES
+            brings[0, lanes] = relative != NOTHING
+            return 0, 0, int(bypass_sectors(source, target, brings > 0)[0]), 0, 0
+        source[0, lanes], target[0, lanes] = relative % LINE_BYTES, relative // LINE_BYTES % LINE_BYTES
+        brings[0, lanes] = relative // LINE_BYTES**2
+        wavefronts, conflicts = copy_wavefronts(source, target, self.bytes, brings > 0)
+        return 0, 0, 0, int(wavefronts[0]), int(conflicts[0])
+
+
+FARTHEST, NOTHING = 2**17, -1    # lines between the sources of a warp's lanes; a lane that brings nothing
 
 
 class Entry:
@@ -96,14 +135,7 @@ def harvest(entry: Entry, table: Table) -> list[int]:
     known, total = _costs.setdefault(sort, {}), 0
     for hit in map(int, np.flatnonzero(hits)):
         if hit not in known:    # 32 for the byte in its word, 1 for the word in its line
-            known[hit] = np.array(cost(table, entry.lanes, entry.relative[entry.lanes].astype(np.int64),
-                                       4 * (hit % 32) + hit // 32))
+            known[hit] = np.array(table.cost(entry.lanes, entry.relative[entry.lanes].astype(np.int64),
+                                             4 * (hit % 32) + hit // 32))
         total = total + known[hit] * int(hits[hit])
     return total.tolist()
-
-
-def cost(table: Table, lanes: np.ndarray, relative: np.ndarray, address: int) -> tuple[int, ...]:
-    """Words, and what counting.COST lists, of the request of some lanes, the first of which reaches `address`."""
-    foot = Footprint(relative, 0)
-    found = foot.cost(Group(_WARP, lanes), table.space, address, table.machine, table.action == "store")
-    return len(lanes) * table.words, *found

@@ -24,6 +24,7 @@ TAG = 56    # generic addresses say from this bit on which memory they mean
 SPACES_AT, SPACE_BYTES = CONTEXT.spaces.at, 24
 
 
+PROBES = 8    # entries of a table that a footprint may have
 _ODD = [(2 * k + 1) * 0x9E3779B1 % 2**32 - 2**31 for k in range(WARP)]
 
 
@@ -33,18 +34,30 @@ def search() -> Function:
                  ("base", "ptr"))
     table, relative, lanes, number, base = f.parameters
     mixed = f.reduce("add", relative * f.vector("s32", _ODD)).seen_as("u32") ^ (lanes * 0x85EBCA6B)
-    slot = (mixed * 0xC2B2AE35) >> (33 - ENTRIES.bit_length())
-    entry = table + (slot.to("u64") * ENTRY.size + TABLE.size)
-    table[TABLE.last], table[TABLE.used] = entry, table[TABLE.used] | (slot.like(1) << slot)
-    with f.when(((entry[ENTRY.relative] != relative).set() | (entry[ENTRY.lanes] ^ lanes)) == 0):
+    first = (mixed * 0xC2B2AE35) >> (33 - ENTRIES.bit_length())
+
+    def entry_at(slot):
+        return table + (slot.to("u64") * ENTRY.size + TABLE.size)
+
+    def describe(slot):
+        entry = entry_at(slot)
+        entry[ENTRY.relative], entry[ENTRY.lanes], entry[ENTRY.table] = relative, lanes, number.seen_as("u32")
+        table[TABLE.last], table[TABLE.used] = entry, table[TABLE.used] | (slot.like(1) << slot)
+        f.call(base[CONTEXT.describe], entry)
         f.ret()
-    with f.when(entry[ENTRY.lanes] != 0):
-        f.call("look_at_log", base)    # it may refer to the entry that is replaced now
-        f.call(base[CONTEXT.forget], entry)
-        f.clear(entry + ENTRY.hits.at, f.constant("u64", 8 * ENTRY.hits.lanes))
-    entry[ENTRY.relative], entry[ENTRY.lanes], entry[ENTRY.table] = relative, lanes, number.seen_as("u32")
-    f.call(base[CONTEXT.describe], entry)
-    f.ret()
+    with f.loop(f.constant("u32", PROBES)) as step:
+        slot = (first + step) & (ENTRIES - 1)
+        entry = entry_at(slot)
+        with f.when(((entry[ENTRY.relative] != relative).set() | (entry[ENTRY.lanes] ^ lanes)) == 0):
+            table[TABLE.last] = entry
+            f.ret()
+        with f.when(entry[ENTRY.lanes] == 0):
+            describe(slot)
+    entry = entry_at(first)    # no room: somebody must go
+    f.call("look_at_log", base)    # it may refer to the entry that is replaced now
+    f.call(base[CONTEXT.forget], entry)
+    f.clear(entry + ENTRY.hits.at, f.constant("u64", 8 * ENTRY.hits.lanes))
+    describe(first)
     return f
 
 

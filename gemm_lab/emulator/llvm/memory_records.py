@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
+from gemm_lab.counts import LINE_BYTES
 from gemm_lab.emulator import memory_steps
 from gemm_lab.emulator.llvm import copies, requests
 from gemm_lab.emulator.llvm.code import Access, TableAt
-from gemm_lab.emulator.llvm.footprints import Table
+from gemm_lab.emulator.llvm.footprints import End, Meeting, Table
 from gemm_lab.emulator.llvm.operations import compute, kept
 from gemm_lab.emulator.llvm.structures import ACCESS, FOOTPRINT
 from gemm_lab.emulator.llvm.values import bits
-from gemm_lab.emulator.ptx import SIZES, Address, Immediate, Instruction, Symbol, Unsupported, number
+from gemm_lab.emulator.ptx import SIZES, Address, Immediate, Instruction, Register, Symbol, Unsupported, number
 from gemm_lab.machine_loads import MachineAccess
 
 SPACES = "global", "shared", "local", "const"
@@ -43,22 +45,26 @@ def move(asm, name: str, kind: str, registers, places: list[int], where: tuple[i
     asm.emit((name, *options.values()), partial(getattr(requests, name), **options), *places, *where)
 
 
-def reach(asm, i: Instruction, action: str, address: Address, kind: str, width: int,
-          space: str | None = None) -> tuple[int, int]:
-    """The places of a request's footprint and of its access."""
+def reach(asm, i: Instruction, action: str, address: Address, kind: str, width: int, space: str | None = None,
+          sort: Callable[..., Table] = Table) -> tuple[int, int]:
+    """The places of a request's footprint and of its access. `sort` makes its tables."""
     space = space or next((s for s in SPACES if any(part.split("::")[0] == s for part in i.opcode)), None)
     if kind == "f16" or not 8 <= bits(kind) <= 64:
         raise Unsupported(f"`{i.text}`")
-    base, offset, size = address.base, address.offset, bits(kind) // 8 * width
-    if isinstance(base, Symbol):
-        base, offset = Symbol(base.name), offset + base.offset
+    (base, offset), size = split(address), bits(kind) // 8 * width
     machine = asm.shared.accesses.get(asm.index_of.get(id(i))) or MachineAccess(size, True)
     stride = {"local": asm.arena.local_stride}
-    tables = [Table(i.line, name, action, size, bits(kind) // 8, stride.get(name, 0), machine)
+    tables = [sort(i.line, name, action, size, bits(kind) // 8, stride.get(name, 0), machine)
               for name in ([space] if space else SPACES[:3])]
     access = Access(asm.arena.take(ACCESS.size), space, action, offset, max(size // 4, 1))
     asm.accesses.append(access)
     return footprint(asm, base, tables), access.at
+
+
+def split(address: Address) -> tuple[Register | Symbol | Immediate, int]:
+    """A register or a symbol without an offset, and the offset."""
+    base, offset = address.base, address.offset
+    return (Symbol(base.name), offset + base.offset) if isinstance(base, Symbol) else (base, offset)
 
 
 def footprint(asm, base, tables: list[Table]) -> int:
@@ -99,19 +105,33 @@ def copy(asm, i: Instruction) -> None:
     size = number(amount.text)
     if not isinstance(amount, Immediate) or size not in (4, 8, 16):
         raise Unsupported(f"`{i.text}`")
+    end = partial(End, bypass="cg" in i.opcode)
     asm.emit(("issue", size), partial(copies.issue, size=size),
-             *reach(asm, i, "store", to, "b32", size // 4, "shared"))
+             *reach(asm, i, "store", to, "b32", size // 4, "shared", end))
     valid = asm.source(rest[0] if rest else amount, "s32")
+    meet(asm, i, to, from_, size, valid)
     if not rest:
-        return read(asm, i, from_, size, valid)
+        return read(asm, i, from_, size, valid, end)
     with asm.narrowed(("some",), copies.some, valid):
-        read(asm, i, from_, size, valid)
+        read(asm, i, from_, size, valid, end)
 
 
-def read(asm, i: Instruction, address: Address, size: int, valid: int) -> None:
+def meet(asm, i: Instruction, to: Address, from_: Address, size: int, valid: int) -> None:
+    """What a copy costs because of both its ends."""
+    bypass = "cg" in i.opcode
+    space, action = ("global", "load") if bypass else ("shared", "store")
+    (target, added), (source, more) = split(to), split(from_)
+    kinds = asm.kept_as(target, "s64"), asm.kept_as(source, "s64")
+    number, added = len(asm.tables), added % LINE_BYTES + more % LINE_BYTES * LINE_BYTES
+    asm.tables.append(Meeting(i.line, space, action, size, 4, 0, MachineAccess(size, True), bypass))
+    asm.emit(("meet", *kinds, bypass), partial(copies.meet, to=kinds[0], source=kinds[1], bypass=bypass),
+             asm.source(target, "s64"), asm.source(source, "s64"), valid, added, TableAt(number), number)
+
+
+def read(asm, i: Instruction, address: Address, size: int, valid: int, end: Callable[..., Table]) -> None:
     """What a copy brings."""
     asm.emit(("read", size), partial(copies.read, size=size),
-             *reach(asm, i, "load", address, "b32", size // 4, "global"), valid)
+             *reach(asm, i, "load", address, "b32", size // 4, "global", end), valid)
 
 
 STEPS = {"ld": load, "ldu": load, "st": store, "cp": copy}

@@ -41,8 +41,7 @@ def footprint(name: str, register: str, generic: bool) -> Operation:
     entry = table[TABLE.last]
     now[FOOTPRINT.entry], now[FOOTPRINT.anchor] = entry, anchor
     expected = entry[ENTRY.relative].to(register) + anchor.to(register)
-    other = ((address != expected).set() & f.mask) | (entry[ENTRY.lanes] ^ f.mask)
-    with f.when(other != 0):
+    with f.when(differ(f, entry, address, expected)):
         distance = f.select(f.lanes, address.to("s64") - anchor, 0)
         relative = distance.to("s32")
         f.require(relative.to("s64") == distance)    # lanes that are so far apart do not all reach the same array
@@ -50,6 +49,11 @@ def footprint(name: str, register: str, generic: bool) -> Operation:
         now[FOOTPRINT.entry] = table[TABLE.last]
     f.next()
     return f
+
+
+def differ(f: Operation, entry: Value, values: Value, expected: Value) -> Value:
+    """Whether an active lane has another value than expected, or the entry describes other lanes."""
+    return (((values != expected).set() & f.mask) | (entry[ENTRY.lanes] ^ f.mask)) != 0
 
 
 class Request(Operation):
