@@ -12,6 +12,7 @@ driver assembles: the record holds a hash of C, so that the emulator's can be co
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import sys
 import time
@@ -44,11 +45,16 @@ SCALARS = {  # (M, N, K) -> (alpha, beta)
     (64, 64, 64): (1.0, 0.0), (128, 128, 128): (0.75, -1.5), (130, 67, 45): (1.0, 0.0), (100, 70, 50): (0.75, -1.5),
     (33, 32, 32): (0.75, -1.5), (35, 79, 19): (1.0, 0.0)}
 CORPUS_SIZE, CORPUS_SCALARS = (35, 37, 19), (0.75, -1.5)
-LEFT_OUT = {"split_k_turns", "split_k_cas_loop",    # how often they ask whether it is their turn differs each time
-            "naive_printf"}                         # printf writes to a buffer in global memory
+LEFT_OUT = {"naive_printf",                # printf writes to a buffer in global memory
+            # How often these ask, whether it is their turn or whether all have come, differs each time:
+            "barrier_by_hand_in_a_block", "flag_in_shared_memory", "flag_within_block", "grid_barrier",
+            "lock_in_shared_memory", "lock_of_lanes", "lock_with_fences", "shared_sum_by_cas", "split_k_cas_loop",
+            "split_k_semaphore_passed_on", "split_k_turns"}
 
 GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 SHARED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"    # without what other warps do
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+COPIED_CONFLICTS = "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts_cache_access.sum"
 EXECUTED = "smsp__sass_inst_executed_op_{}.sum"    # instructions in which a lane takes part
 
 METRICS = {  # field of Counts -> ncu's metrics whose sum counts the same; cp.async (LDGSTS) has counters of its own
@@ -59,15 +65,15 @@ METRICS = {  # field of Counts -> ncu's metrics whose sum counts the same; cp.as
     "shared_store_requests": [EXECUTED.format("shared_st"),
                               *(EXECUTED.format(f"ldgsts_cache_{way}") for way in ("access", "bypass"))],
     "shared_load_wavefronts": [SHARED.format("ld")],
-    "shared_store_wavefronts": [SHARED.format("st"), SHARED.format("ldgsts")],
-    **{f"shared_{action}_bank_conflicts": [f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"]
-       for action, op in (("load", "ld"), ("store", "st"))},
+    "shared_store_wavefronts": [SHARED.format("st"), SHARED.format("ldgsts_cache_access")],    # past L1 they take none
+    "shared_load_bank_conflicts": [CONFLICTS.format("ld")],
+    "shared_store_bank_conflicts": [CONFLICTS.format("st"), COPIED_CONFLICTS],
 }
 GROUP = 100           # launches in one profiled process
 
 PROTOCOL = ("counters: ncu --clock-control none, a launch of the machine code for this GPU; sha256: of the bytes of C "
             "after a launch of the PTX for compute_80; inputs: checking.inputs, rounded to whole numbers for kernels "
-            "called split_k_..., which add in an order that nobody fixed")
+            "with atomics, which may add in an order that nobody fixed")
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ class Launch:
     def inputs(self) -> list[np.ndarray]:
         """A, B and C; C is NaN where the kernel must not read it."""
         A, B, C = checking.inputs(checking.Problem(*self.size, self.alpha, self.beta))
-        if self.kernel.label.rpartition("/")[2].startswith("split_k"):
+        if re.search(r"atomic|\batom\.|\bred\.", self.kernel.source):    # may add in an order that nobody fixed
             A, B, C = (np.rint(3 * X) for X in (A, B, C))
         return [A, B, C if self.beta else np.full_like(C, np.nan)]
 
