@@ -149,6 +149,12 @@ def structured() -> Iterator[tuple[str, np.ndarray]]:
             yield f"stride 17, lanes {name} bit {bit}", np.where(active, LANES * 17, NOBODY)
     for lane in (0, 1, 7, 8, 16, 31):
         yield f"lane {lane} alone", np.where(lane == LANES, 9, NOBODY)
+    some = {"first 8": LANES < 8, "first 12": LANES < 12, "first 16": LANES < 16, "first 24": LANES < 24,
+            "last 16": LANES >= 16, "every other": LANES % 2 == 0, "8 to 23": (LANES >= 8) & (LANES < 24)}
+    for name, active in some.items():
+        for bits in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 19, 24, 28, 30):
+            shared = np.unique(LANES & bits, return_inverse=True)[1]
+            yield f"lane & {bits}, {name} lanes", np.where(active, shared, NOBODY)
 
 
 def random_patterns(rng: np.random.Generator) -> Iterator[tuple[str, np.ndarray]]:

@@ -21,10 +21,11 @@ So a broadcast of 128 bits is 2 wavefronts to load and 4 to store; one of 64 bit
 ncu's bank conflicts (`l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld`, `_st`) are what exceeds one wavefront for
 each part: a row of float4, 4 wavefronts, has none.
 
-Evidence: `measurements/shared_patterns_h200.json`, made by `benchmarks/shared_wavefronts.py`: 2,081 structured and
-random patterns, one warp, ncu's counters. All of them agree, wavefronts and conflicts, loads and stores; 881 of them
+Evidence: `measurements/shared_patterns_h200.json`, made by `benchmarks/shared_wavefronts.py`: 2,433 structured and
+random patterns, one warp, ncu's counters. All of them agree, wavefronts and conflicts, loads and stores; 1,233 of them
 were measured after the rule had been written. NVIDIA's Greg Smith described the two kinds of pairs for compute
-capability 7.x (NVIDIA developer forums, "Unexpected shared memory bank conflict").
+capability 7.x (NVIDIA developer forums, "Unexpected shared memory bank conflict"). The counters are the pipe's,
+l1tex__...: those by instruction, smsp__sass_..., have half the wavefronts of a wide load in some half warps.
 
 What the rule does not contain is conflicts between instructions of different warps. They add a few tenths of a percent
 in large runs. And an S2R (reading threadIdx) between two loads passes through the same pipe: with 16 warps in a block
