@@ -33,9 +33,9 @@ METRICS = counters.LAW_METRICS + STALLS + (
 
 def rungs() -> list:
     """The ladder, with pairs of neighbours that differ in one thing where a claim rests on it."""
-    return [gl.RegisterTiling1D(), gl.RegisterTiling1D(64, 64, 32, 16), gl.PipelinedTiling1D(),
-            gl.RegisterTiling2D(), gl.WarpTiling(), gl.Pipelining(), gl.Reordering(ORDER=0, STRIP=1),
-            gl.Reordering(ORDER=0), gl.Reordering(STRIP=1), gl.Reordering(),
+    return [gl.RegisterTiling1D(), gl.RegisterTiling1D(64, 64, 32, 16), gl.PipelinedTiling1D(BLOCKS=2),
+            gl.PipelinedTiling1D(), gl.RegisterTiling2D(), gl.WarpTiling(), gl.Pipelining(),
+            gl.Reordering(ORDER=0, STRIP=1), gl.Reordering(ORDER=0), gl.Reordering(STRIP=1), gl.Reordering(),
             gl.SlicedK(), gl.SplitK(BK=24, DOWN=True, share=132)]
 
 

@@ -81,7 +81,7 @@ class PipelinedTiling1D(TiledKernel):
     BK: int = 32
     TM: int = 64
     STAGES: int = quiet(2)
-    BLOCKS: int = quiet(2)
+    BLOCKS: int = quiet(3)
 
     def check_tiles(self) -> None:
         multiple("BM", self.BM, "TM", self.TM, "strips of TM rows must fill a block")
