@@ -12,6 +12,7 @@ import numpy as np
 from gemm_lab.arguments import checked_kernel, checked_sizes
 from gemm_lab.compiler import CompileError, compile_ptx
 from gemm_lab.counts import Counts
+from gemm_lab.emulator.reports import cxx_name
 from gemm_lab.kernels import GemmKernel
 from gemm_lab.run import Finding, Run, with_doubts
 
@@ -59,12 +60,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of `check`: falsy attribute `.passed` where something is wrong, and `.report()` for the student."""
+    """The result of `check`: falsy attribute `.passed` where something is wrong, and `.report()` for the student.
+    `remark` is something to know about a kernel that passed."""
 
     kernel: str
     failures: tuple[Failure, ...]
     problems: tuple[Problem, ...]
     source: str = field(repr=False, default="")
+    remark: str = ""
 
     @property
     def passed(self) -> bool:
@@ -84,7 +87,8 @@ class Verdict:
         """What is right or wrong, where, with the source lines shown."""
         tried = f"{len(self.problems)} problem{'s' * (len(self.problems) != 1)}"
         if self.passed:
-            return f"{self.kernel}: passed ({tried}, values and findings)"
+            note = f"\n\nnote: {self.remark}" if self.remark else ""
+            return f"{self.kernel}: passed ({tried}, values and findings){note}"
         return "\n".join([f"{self.kernel}: failed"] + [self._paragraph(f) for f in self.failures])
 
     def _paragraph(self, failure: Failure) -> str:
@@ -110,8 +114,9 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
     Values are compared with a float64 product; C holds NaN where it must not be read. `budgets` gives upper limits for
     counts or resources on the last shape, with beta = 0: {"shared_loads_per_fma": 1.125, "registers": 64}. Each defect
     is reported once, for the first problem that shows it. Small shapes are looked at twice: the unoptimised code shows
-    variables without a value and the bounds of local arrays. An endless loop ends the check. A source that does not
-    compile is a failed Verdict, and no exception.
+    variables without a value and the bounds of local arrays. Each launch is the first of its program; where a kernel
+    has __device__ variables of its own, a remark says if a second one would go wrong. An endless loop ends the check.
+    A source that does not compile is a failed Verdict, and no exception.
     """
     checked_kernel(kernel)
     shapes = SHAPES if shapes is None else checked_shapes(shapes)
@@ -124,8 +129,8 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
         compile_ptx(kernel.source, kernel.entry)    # a mistyped entry is no defect of the kernel: ValueError
         runs = []
         for problem in problems:
-            counted = bool(budgets) and problem.shape == problems[-1].shape
-            run, wrong = _try(kernel, problem, problem in twice, counted)
+            counted, variables = bool(budgets) and problem.shape == problems[-1].shape, {}
+            run, wrong = _try(kernel, problem, problem in twice, counted, variables)
             runs.append((run, problem, wrong))
             if problem in twice and run.findings:
                 twice.clear()    # there is enough to mend
@@ -133,12 +138,13 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
             if any(f.kind == "endless-loop" for f in run.findings):
                 break    # each further one may take as long
         failures = list(_each_once(_failures(runs)))
+        remark = "" if failures else _second_launch(kernel, problems[-1], variables)
         if budgets and by_beta[0.0].completed:
             failures += _over_budget(kernel, by_beta[0.0], budgets)
     except CompileError as error:
         lines = tuple(d.line for d in error.diagnostics if d.line and d.severity == "error")
-        failures = [Failure("compile-error", str(error), lines=lines)]
-    return Verdict(kernel.label, tuple(failures), tuple(problems), kernel.source)
+        failures, remark = [Failure("compile-error", str(error), lines=lines)], ""
+    return Verdict(kernel.label, tuple(failures), tuple(problems), kernel.source, remark)
 
 
 def checked_shapes(shapes) -> list[tuple[int, int, int]]:
@@ -169,11 +175,22 @@ def looked_at_twice(shapes: Sequence[tuple[int, int, int]]) -> list[tuple[int, i
     return [shape for shape in chosen if time[shape] <= MOST_TWICE]
 
 
-def _try(kernel: GemmKernel, problem: Problem, twice: bool, counted: bool) -> tuple[Run, list[Failure]]:
+def _second_launch(kernel: GemmKernel, problem: Problem, variables: dict) -> str:
+    """A remark, if the kernel is wrong in a second launch, which finds in `variables` what the first one left there."""
+    run, wrong = _try(kernel, problem, False, False, variables) if variables else (None, [])
+    if not wrong and not (run and run.findings):
+        return ""
+    names = ", ".join(map(cxx_name, variables))
+    return (f"in a second launch of the same program C would be wrong: it finds what the first one left in {names}. "
+            "Whoever launches the kernel must set that back, or the kernel itself before it ends")
+
+
+def _try(kernel: GemmKernel, problem: Problem, twice: bool, counted: bool,
+         variables: dict) -> tuple[Run, list[Failure]]:
     A, B, C = inputs(problem)
     try:
         run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check",
-                         unoptimized=twice, machine_code=counted)
+                         unoptimized=twice, machine_code=counted, variables=variables)
     except ValueError as error:    # A, B and C are right, so it is the kernel's signature, its block or its grid
         return Run(None, completed=False), [Failure("unsupported", f"the kernel cannot be launched: {error}", problem)]
     wrong = wrong_values(run.C, A, B, C, problem, run.notes) if run.completed else None

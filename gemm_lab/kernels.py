@@ -97,7 +97,7 @@ class GemmKernel:
         return grid
 
     def run(self, A, B, C=None, alpha=1.0, beta=0.0, backend=None, mode="count", schedule="lockstep", step_limit=None,
-            trace_block=(0, 0, 0), unoptimized=None, machine_code=True):
+            trace_block=(0, 0, 0), unoptimized=None, machine_code=True, variables=None):
         """Compute alpha*A*B + beta*C and return a `Run`; the arguments are never changed.
 
         A (M, K), B (K, N), C (M, N): C-contiguous float32 arrays; C may be left out if beta is 0.
@@ -108,13 +108,14 @@ class GemmKernel:
         step_limit instructions that one thread may execute (emulator only)
         unoptimized  mode "check": look for defects also in the unoptimised code (None: where the problem is small)
         machine_code False: count the PTX's accesses to shared memory, not the machine's; saves a second compilation
+        variables  what the last launch left in the kernel's __device__ variables (emulator only; see `gl.emulate`)
 
         Raises ValueError for arrays or sizes that do not fit, CompileError for a source that does not compile, NoGpu
         for backend "gpu" without one.
         """
         from gemm_lab import launch
         return launch.run(self, A, B, C, alpha, beta, backend, mode, schedule, step_limit, trace_block, unoptimized,
-                          machine_code)
+                          machine_code, variables)
 
 
 def read_source(text_or_path: str | Path) -> str:

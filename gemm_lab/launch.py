@@ -12,7 +12,7 @@ EMULATOR_MAX_FMA = 2**36    # 4096^3: on two cores nearly half an hour, which no
 
 
 def run(kernel: GemmKernel, A, B, C, alpha, beta, backend, mode, schedule, step_limit, trace_block,
-        unoptimized=None, machine_code=True) -> Run:
+        unoptimized=None, machine_code=True, variables=None) -> Run:
     """See `GemmKernel.run`."""
     A, B, C = matrices(A, B, C, beta)
     if choose_backend(backend, mode) == "gpu":
@@ -25,7 +25,7 @@ def run(kernel: GemmKernel, A, B, C, alpha, beta, backend, mode, schedule, step_
                 raise
             # Nobody asked for the GPU, and the emulator can say in which line the kernel goes wrong.
     return _emulate(kernel, A, B, C, float(alpha), float(beta), mode=mode, schedule=schedule, step_limit=step_limit,
-                    trace_block=trace_block, unoptimized=unoptimized, machine_code=machine_code)
+                    trace_block=trace_block, unoptimized=unoptimized, machine_code=machine_code, variables=variables)
 
 
 def _emulate(kernel, A, B, C, alpha, beta, **options) -> Run:

@@ -120,6 +120,41 @@ def test_reading_c_at_beta_zero_is_wrong():
     assert "wrong-values" in gl.check(broken, SMALL).kinds
 
 
+COUNTER = """
+__device__ unsigned arrived;
+
+__global__ void last_one(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
+    if (threadIdx.x) return;
+    if (atomicAdd(&arrived, 1) != gridDim.x * gridDim.y - 1) return;
+    RESET
+    for (int i = 0; i < M; ++i)
+        for (int j = 0; j < N; ++j) {
+            float acc = 0.0f;
+            for (int k = 0; k < K; ++k) acc += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = beta == 0.0f ? alpha * acc : alpha * acc + beta * C[i * N + j];
+        }
+}
+"""
+
+
+@pytest.mark.parametrize("back_end", ["numpy", "llvm"])
+@pytest.mark.parametrize("reset, right", [("arrived = 0;", True), ("", False), ("arrived = 1;", False)])
+def test_what_a_launch_leaves_in_a_counter_is_remarked(reset, right, back_end, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", back_end)
+    kernel = gl.CudaGemm(COUNTER.replace("RESET", reset), "last_one", lambda M, N: (3, 2), 32)
+    verdict = gl.check(kernel, [(1, 1, 1), (4, 5, 6)])
+    assert verdict.passed, "each launch is right as the first of its program"
+    assert ("second launch" in verdict.remark and "arrived" in verdict.remark) is not right
+    assert ("note: in a second launch" in verdict.report()) is not right
+
+
+def test_a_kernel_without_variables_is_launched_no_second_time(monkeypatch):
+    launched = []
+    monkeypatch.setattr(checking, "_try", lambda *args, old=checking._try: launched.append(args) or old(*args))
+    assert gl.check(TILED, SMALL).passed and len(launched) == 2 * len(SMALL)
+    assert gl.check(gl.SplitK(32, 32, 8, 4, 4, SPLITS=2), [(35, 37, 19)]).remark == "" and len(launched) == 9
+
+
 def test_a_swapped_guard_is_out_of_bounds_and_named():
     broken = gl.Naive().edited(("row >= M || col >= N", "row >= M && col >= N"))
     verdict = gl.check(broken, SMALL)

@@ -159,6 +159,27 @@ def test_dynamic_and_constant_and_device_memory():
     assert done.counts.global_load_words == 64 + 64 + 64, "constants are not global memory"
 
 
+@pytest.mark.parametrize("back_end", ["numpy", "llvm"])
+def test_variables_keep_what_a_launch_leaves_in_them(back_end, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", back_end)
+    source = """__device__ int table[32] = {5}, total;
+                __global__ void k(int *R) { const int i = threadIdx.x; table[i] += 1; R[i] = table[i];
+                                            if (i < 2) R[32 + i] = atomicAdd(&total, 1); }"""    # left to NumPy
+    first = np.array([6, *[1] * 31])
+    variables = {}
+    for launch in range(3):
+        out = ints(34)
+        assert emulate(source, "k", 1, 32, [out], "values", variables=variables).completed
+        assert np.array_equal(out[:32], first + launch) and sorted(out[32:]) == [2 * launch, 2 * launch + 1]
+        held = {name: data.view(np.int32).tolist() for name, data in variables.items()}
+        assert held == {"table": (first + launch).tolist(), "total": [2 * launch + 2]}
+    out = ints(34)
+    emulate(source, "k", 1, 32, [out], "values")
+    assert np.array_equal(out[:32], first), "without them a launch is the first"
+    with pytest.raises(ValueError, match="variables is a list; it must be a dict"):
+        emulate(source, "k", 1, 32, [out], variables=[])
+
+
 def test_control_flow():
     out = ints(40)
     run("""int s = 0, k = 0;

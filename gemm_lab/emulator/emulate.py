@@ -37,7 +37,7 @@ QUIET_SECONDS = 2                 # a run that takes longer shows its progress
 
 def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "count", shared_bytes: int = 0,
             step_limit: int | None = None, schedule="lockstep", trace_block=(0, 0, 0),
-            unoptimized: bool | None = None, machine_code: bool = True) -> Run:
+            unoptimized: bool | None = None, machine_code: bool = True, variables: dict | None = None) -> Run:
     """Execute the kernel `entry` of a CUDA C++ source and return what it did. Needs no GPU.
 
     source, entry  the text, and the kernel's name in it: "k", or "k<32>" for a template
@@ -54,6 +54,8 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
                    None: where the launch is small. See `second_look`
     machine_code   whether accesses to shared memory are counted as the machine code makes them; False saves the time
                    of compiling it (ptxas), and the PTX's are counted
+    variables      name -> bytes of the kernel's __device__ variables, as the last launch of the same program left them;
+                   {} for the first, changed in place. None: each launch is the first
 
     A kernel that reads out of bounds, never ends or uses something unknown is stopped: `completed` is then False, and
     the arrays hold what had been written. Raises ValueError for arguments that do not fit, CompileError for a source
@@ -61,14 +63,17 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     """
     if mode not in MODES:
         raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(map(repr, MODES))}")
+    if not isinstance(variables, dict | None):
+        raise ValueError(f"variables is a {type(variables).__name__}; it must be a dict, {{}} for the first launch")
     execute = {"numpy": run_on_numpy, "llvm": run_on_llvm}[back_end()]
     launch = make_launch(grid, block, shared_bytes)
     order = schedule_maker(schedule, launch)
     limit = check_step_limit(step_limit)
     args = list(args)
     spare = copied(args) if mode == "check" and unoptimized is not False else None
+    held = {name: data.copy() for name, data in (variables or {}).items()}
 
-    def run(execute, args: list, check_again: bool = False) -> Run:
+    def run(execute, args: list, variables: dict | None, check_again: bool = False) -> Run:
         ptx = compiler.compile_ptx(source, entry, ("-G",) if check_again else ())
         try:
             kernel = program.load(ptx.text, ptx.entry, tracked=check_again)
@@ -76,7 +81,7 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
             why = finding("unsupported", problem.line, f"the emulator does not support {problem}")
             return Run(None, findings=(why,), completed=False)
         check_kernel(kernel, launch)
-        memory = Global()
+        memory = Global(variables)
         declared = arguments.signature(source, entry)
         bound = arguments.bind(kernel.kernel.parameters, declared, args, memory)
         counts = mode != "values" and not check_again
@@ -86,10 +91,10 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
                                  step_limit=limit and limit * (UNOPTIMIZED_STEPS if check_again else 1),
                                  schedule=order, largest=largest_number(launch, args), recorder=recorder))
 
-    first = run(execute, args)
+    first = run(execute, args, variables)
     if spare is None or not wants_second_look(first, unoptimized):
         return first
-    return second_look(first, run(run_on_numpy, spare, check_again=True))
+    return second_look(first, run(run_on_numpy, spare, held, check_again=True))
 
 
 def copied(args: list) -> list:

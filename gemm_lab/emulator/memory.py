@@ -85,6 +85,10 @@ class Global(Space):
 
     name, shift = "global", GLOBAL_SHIFT
 
+    def __init__(self, held: dict[str, np.ndarray] | None = None):
+        super().__init__()
+        self.held = {} if held is None else held    # bytes of __device__ variables: launches of one program share them
+
     def allocate(self, array: np.ndarray, name: str) -> Region:
         """Make an array known; the same array twice gets one address."""
         storage = array.reshape(-1).view(np.uint8)
@@ -178,8 +182,12 @@ def symbols(variables: dict[str, Variable], memory: Global) -> dict[str, int]:
     addresses = {}
     for v in variables.values():
         if v.space in ("global", "const"):
-            data = np.zeros(v.size, np.uint8)
-            data[:len(v.data)] = np.frombuffer(v.data, np.uint8)
+            data = memory.held.get(v.name)
+            if data is None:
+                data = np.zeros(v.size, np.uint8)
+                data[:len(v.data)] = np.frombuffer(v.data, np.uint8)
+            if v.space == "global":
+                memory.held[v.name] = data
             data.flags.writeable = v.space == "global"
             region = memory.allocate(data, v.name)
             region.constant = v.space == "const"

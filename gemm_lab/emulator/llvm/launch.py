@@ -33,6 +33,7 @@ def run(execution: Execution, progress: Callable[[int], None] = lambda blocks: N
     started = time.perf_counter()
     regions = dict(execution.memory.regions)
     before = {number: region.storage.copy() for number, region in regions.items() if region.writable}
+    held = {name: data.copy() for name, data in execution.memory.held.items()}
     crew = Crew(Setting(code, execution))
     if crew.work(progress):
         report(execution, crew.workers)
@@ -40,6 +41,8 @@ def run(execution: Execution, progress: Callable[[int], None] = lambda blocks: N
     execution.memory.regions = regions
     for number, storage in before.items():
         regions[number].storage[:] = storage
+    execution.memory.held.clear()
+    execution.memory.held.update(held)
     return None
 
 
