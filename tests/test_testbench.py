@@ -41,8 +41,8 @@ RULES = {  # count -> how the hardware's relates to the emulator's; ncu's confli
 SPLIT = "ptxas unrolls a loop further, and lanes that go round a different number of times part more often"
 CACHED = "copies through L1 of words in one sector: how many find it there differs from launch to launch"
 CAS = "adding a float in shared memory is a loop of machine code: rounds that are lost to other warps are not counted"
-HALF = ("a block of 16 threads: ncu's counter by instruction has half of what that of the pipe has, which agrees (2,560 "
-        "and 20,480 at the first two sizes), as it does for all patterns of half a warp in the record shared_patterns")
+HALF = ("a block of 16 threads: ncu's counter by instruction has half of what that of the pipe has, which agrees "
+        "(2,560 and 20,480 at the first two sizes), as it does for all half warps in the record shared_patterns")
 DIFFERENT = {
     "RegisterTiling2D(BM=16, BN=32, BK=8, TM=4, TN=8)": {"shared_load_wavefronts": HALF},
     "split_k_shared": {"global_load_requests": SPLIT, "global_load_sectors": SPLIT},
