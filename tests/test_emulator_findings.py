@@ -483,6 +483,16 @@ def test_masks_that_fit(body):
     assert run(body, 0, floats(32), floats(32)).findings == ()
 
 
+@pytest.mark.parametrize("back_end", ["numpy", "llvm"])
+def test_what_a_lane_outside_the_mask_gives_must_not_be_used(back_end, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_EMULATOR", back_end)
+    body = "if (i >= 20) return; C[i] = __shfl_down_sync(0xfffff, A[i], n);"
+    A, C = np.arange(32, dtype=F32), np.zeros(32, F32)
+    assert run(body, 16, A, C, unoptimized=False).findings == ()
+    want = [*range(16, 20), *[np.nan] * 12, *range(16, 20), *[0] * 12]    # beyond lane 31 a lane keeps its own
+    assert np.array_equal(C, np.array(want, F32), equal_nan=True)
+
+
 def test_threads_that_wait_for_ever():
     body = """if (i < 32) {
         asm volatile("bar.sync 1, 64;"); } else {

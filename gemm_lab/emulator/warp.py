@@ -17,16 +17,19 @@ def spread(group: Group, values) -> np.ndarray:
     return np.broadcast_to(values, (group.n,))
 
 
-def shuffle(group: Group, mode: str, values, b, c):
+NOTHING_GIVEN = 0x7FC0DEAD    # a NaN that is easy to recognise
+
+
+def shuffle(group: Group, mode: str, values, b, c, missing=None):
     """shfl: each lane takes the value of another. Returns the values, and whether the lane lay inside the segment.
 
     The rule for the source lane is the PTX manual's (shfl.sync). A lane that is not in the group has nothing to give:
-    the result is then undefined on a GPU, and here the thread's own value.
+    the result is then undefined on a GPU, and here `missing`, or the thread's own value.
     """
     values = spread(group, values)
     source, inside = source_lane(group, mode, b, c)
     taken = group.by_warp(values, 0)[group.row, source]
-    return np.where(present(group, source), taken, values), inside
+    return np.where(present(group, source), taken, values if missing is None else values.dtype.type(missing)), inside
 
 
 def source_lane(group: Group, mode: str, b, c):

@@ -29,7 +29,8 @@ def shuffle(decoder, i: Instruction):
         b.warp_sync(mask(b), i.line)
         if b.execution.check:
             reports.absent_lanes(b, mask(b), warp.source_lane(b.group, mode, lane(b), clamp(b))[0], i.line)
-        taken, inside = warp.shuffle(b.group, mode, values(b), lane(b), clamp(b))
+        missing = warp.NOTHING_GIVEN if b.execution.check else None    # who uses it gets a wrong result
+        taken, inside = warp.shuffle(b.group, mode, values(b), lane(b), clamp(b), missing)
         write(b, taken)
         write_inside(b, inside)
     return step
