@@ -72,7 +72,8 @@ def test_03_unrolling_restores_the_long_strip(law):
 
 # --- 04
 
-RECTANGLE, BEST_STRIP = gl.RegisterTiling2D(128, 128, 8, 8, 8), gl.PipelinedTiling1D()
+RECTANGLE = gl.RegisterTiling2D(128, 128, 8, 8, 8)
+TWO_BLOCKS, BEST_STRIP = gl.PipelinedTiling1D(BLOCKS=2), gl.PipelinedTiling1D(BLOCKS=3)
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +81,36 @@ def ladder():
     return gl.recorded_law("H200", "ladder").select(size=4096)
 
 
-def test_04_the_best_strips_wait_no_longer_for_global_memory_and_miss_52_percent_of_cublas(ladder):
-    stalls, times = gl.recorded_stalls("H200"), gl.recorded("H200", "ladder")
-    best, first = stalls[BEST_STRIP], stalls[STRIP]
-    assert best.long_scoreboard < 0.05 and first.long_scoreboard == pytest.approx(5, abs=0.3)
-    waits = (best.long_scoreboard, best.mio_throttle, best.barrier, best.dispatch_stall, best.not_selected)
-    assert max(waits) < best.short_scoreboard == pytest.approx(1, abs=0.1)
-    assert ladder[BEST_STRIP].share == pytest.approx(0.80, abs=0.01)
-    assert ladder[BEST_STRIP].cap_tflops == pytest.approx(31, abs=0.5)
-    assert 48 < times.row(BEST_STRIP, 4096).percent_of_cublas < 49
+def test_04_strips_of_64_wait_no_longer_for_global_memory_and_two_blocks_reach_80_percent_of_the_cap(ladder):
+    two, first = (gl.recorded_stalls("H200")[kernel] for kernel in (TWO_BLOCKS, STRIP))
+    assert two.long_scoreboard < 0.05 and first.long_scoreboard == pytest.approx(5, abs=0.3)
+    others = (two.long_scoreboard, two.mio_throttle, two.barrier, two.dispatch_stall, two.not_selected)
+    assert max(others) < two.short_scoreboard
+    assert ladder[STRIP].w > ladder[TM_16].w > ladder[TWO_BLOCKS].w
+    assert ladder[TWO_BLOCKS].share == pytest.approx(0.80, abs=0.005)
+
+
+def test_04_a_third_block_gains_9_percent_at_the_same_w_and_meets_the_pipe(ladder):
+    two, three = (gl.recorded_stalls("H200")[kernel] for kernel in (TWO_BLOCKS, BEST_STRIP))
+    assert ladder[BEST_STRIP].tflops / ladder[TWO_BLOCKS].tflops == pytest.approx(1.09, abs=0.005)
+    assert ladder[BEST_STRIP].w == pytest.approx(ladder[TWO_BLOCKS].w, rel=0.002)
+    reasons = ("long_scoreboard", "short_scoreboard", "mio_throttle", "barrier", "dispatch_stall", "not_selected")
+    assert sum(getattr(three, reason) for reason in reasons) > sum(getattr(two, reason) for reason in reasons)
+    assert two.mio_throttle < 0.15 < 0.6 < three.mio_throttle
+    assert ladder[BEST_STRIP].share == pytest.approx(0.88, abs=0.005)
+
+
+def test_04_a_fourth_block_would_spill():
+    code = {blocks: gl.PipelinedTiling1D(BLOCKS=blocks).compile() for blocks in (2, 3, 4)}
+    assert code[2].registers > 65536 // (3 * 128) // 8 * 8 == 168 >= code[3].registers > code[4].registers == 128
+    assert code[2].spill_bytes == code[3].spill_bytes == 0 < code[4].spill_bytes
+
+
+def test_04_strips_reach_53_percent_of_cublas_and_would_reach_60_at_a_cap_that_they_hardly_raise(ladder):
+    cublas = gl.recorded("H200", "ladder").tflops("cuBLAS", 4096)
+    assert 100 * ladder[BEST_STRIP].tflops / cublas == pytest.approx(53, abs=0.5)
+    assert 100 * ladder[BEST_STRIP].cap_tflops / cublas == pytest.approx(60, abs=0.5)
+    assert gl.gpus["H200"].lsu_tflops_cap(1 / 2) < 1.1 * ladder[BEST_STRIP].cap_tflops
 
 
 def test_04_rectangles_have_a_third_of_the_warps_and_nearly_twice_the_speed(ladder):
@@ -98,11 +120,14 @@ def test_04_rectangles_have_a_third_of_the_warps_and_nearly_twice_the_speed(ladd
 
 
 def test_04_rectangles_stay_below_both_caps_and_wait_for_shared_then_for_global_memory(ladder):
-    wait = gl.recorded_stalls("H200")[RECTANGLE]
+    wait, strip = (gl.recorded_stalls("H200")[kernel] for kernel in (RECTANGLE, BEST_STRIP))
+    assert (ladder[RECTANGLE].tflops, ladder[RECTANGLE].cap_tflops) == pytest.approx((33.8, 44), abs=0.2)
+    assert ladder[RECTANGLE].cap_tflops == pytest.approx(2 * ladder[STRIP].cap_tflops, rel=0.1)
     issue = gl.gpus["H200"].peak_fp32_tflops / wait.instructions_per_fma
     assert 1.25 * ladder[RECTANGLE].tflops < ladder[RECTANGLE].cap_tflops < issue
     others = (wait.mio_throttle, wait.barrier, wait.dispatch_stall, wait.not_selected)
     assert wait.short_scoreboard > wait.long_scoreboard > max(others)
+    assert wait.mio_throttle < strip.mio_throttle / 3
 
 
 def test_04_rectangles_lose_to_strips_where_they_have_too_few_blocks():
@@ -110,7 +135,7 @@ def test_04_rectangles_lose_to_strips_where_they_have_too_few_blocks():
     for size, wins in ((512, False), (1024, False), (2048, True), (4096, True)):
         assert all((times.tflops(RECTANGLE, size) > times.tflops(k, size)) == wins for k in (STRIP, BEST_STRIP))
     assert times.row(RECTANGLE, 512).percent_of_cublas == pytest.approx(13, abs=0.5)
-    assert times.row(RECTANGLE, 4096).percent_of_cublas == pytest.approx(68, abs=0.5)
+    assert times.row(RECTANGLE, 4096).percent_of_cublas == pytest.approx(66, abs=0.5)
 
 
 # --- 05
