@@ -107,6 +107,16 @@ def test_the_bench_is_large_and_varied():
         assert len({row[name] for row in record["rows"]}) > 20, f"{name} has many different values"
 
 
+def test_the_story_says_how_much_is_held():
+    rows, words = RECORDS["H200"]["rows"], ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"]
+    page = testbench.HERE.parent / "gemm_lab" / "emulator" / "README.md"
+    story = " ".join(page.read_text(encoding="utf-8").split())
+    assert f"{len(rows)} launches of {len({row['kernel'] for row in rows})} kernels" in story
+    assert f"All agree but for {words[len(DIFFERENT)]} kernels" in story
+    sanitizer = files.read(files.shipped("sanitizer", "H200"), "sanitizer")["rows"]
+    assert f"{len(sanitizer)} cases" in story and all(row["findings"] is not None for row in sanitizer)
+
+
 @pytest.mark.parametrize("kernel", kernel_files.folder(testbench.HERE / "kernels"), ids=lambda kernel: kernel.label)
 def test_every_kernel_computes_the_product(kernel):
     for size in testbench.SCALARS:
