@@ -166,8 +166,8 @@ COUNTED = ("RegisterTiling2D(BM=128, BN=128, BK=8, TM=8, TN=8)", "Pipelining(BM=
            "Reordering(BM=64, BN=128, BK=16, TM=8, TN=8, ORDER=0)", SEVEN,
            "SlicedK(BM=64, BN=64, BK=32, TM=8, TN=8, SLICES=4)")
 IDEAS = (       # which fraction becomes 1, and how that is said
-    (1, "every slot on an SM that has work issued an instruction"),
     (0, "every instruction were an FMA, with as many instructions in a second as now"),
+    (1, "every slot on an SM that has work issued an instruction"),
     (2, "every SM had work all the time"))
 
 
