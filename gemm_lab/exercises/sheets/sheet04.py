@@ -159,14 +159,14 @@ class Change(Choice):
                           "cycles are for each instruction that was issued"])
 
 
+FELL_LESS = "Something else fell by a larger part, or those cycles were next to nothing to begin with."
 CHANGE = Change(
     name="change", points=3, asked="one of " + ", ".join(f'"{pair[0]}"' for pair in PAIRS),
     truth=lambda s: PAIRS[s.pair][0], solution=lambda s: f'"{CHANGE.truth(s)}"',
     options={
         "bank conflicts": "A conflict costs one wavefront. What part of all wavefronts were conflicts before the "
                           "change?",
-        "waiting for global memory": "Those cycles did not fall by a quarter, or were next to nothing to begin with.",
-        "waiting for registers": "Those cycles did not fall by a quarter, or were next to nothing to begin with.",
+        "waiting for global memory": FELL_LESS, "waiting for registers": FELL_LESS,
         "traffic with DRAM": "Compare the bytes: they did not fall."})
 
 # --- a kernel to repair
