@@ -33,7 +33,7 @@ _PIPELINE = _TILES | {"TM": (4, 8, 12, 16), "TN": (4, 8), "STAGES": (2, 3, 4), "
 SPACES: Mapping[type, Mapping[str, tuple]] = {
     SharedTiling: {"TILE": (8, 16, 24, 32)},
     RegisterTiling1D: {"BM": (32, 64, 128), "BN": (32, 64, 128), "BK": (8, 16, 32), "TM": (4, 8, 16, 32)},
-    PipelinedTiling1D: _TILES | {"TM": (16, 32, 64), "BLOCKS": (1, 2, 4)},
+    PipelinedTiling1D: _TILES | {"TM": (16, 32, 64), "BLOCKS": (1, 2, 3, 4)},
     RegisterTiling2D: _TILES | {"TM": (4, 8, 16), "TN": (4, 8)},
     WarpTiling: _TILES | {"TM": (4, 8, 16), "TN": (4, 8)},
     Pipelining: _PIPELINE,
