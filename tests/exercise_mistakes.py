@@ -146,8 +146,8 @@ WRONG = {
             ({26}, "registers", "registers of one thread"), ({4, 5}, "declaration", "touches no word"),
             ({18}, "no-access", "no word"), ({99}, "unreadable", "1 to")],
         "change": [
-            ("waiting for global memory", "chose waiting for global memory", "by a quarter"),
-            ("waiting for registers", "chose waiting for registers", "by a quarter"),
+            ("waiting for global memory", "chose waiting for global memory", "by a larger part"),
+            ("waiting for registers", "chose waiting for registers", "by a larger part"),
             ("traffic with DRAM", "chose traffic with DRAM", "did not fall"), ("wavefronts", "unreadable", "hoose"),
             (1, "unreadable", "hoose"), (["bank conflicts"], "unreadable", "hoose")],
         "repair": [
