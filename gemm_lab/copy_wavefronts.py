@@ -10,9 +10,10 @@ same word or not; a lane that only writes zeros reads from no bank. A part takes
 lane that meets most, itself included. ncu's bank conflicts are what exceeds one wavefront for each part.
 
 **Past L1** (`cp.async.cg`, 16 bytes). The data come from L2 straight into shared memory: no wavefront, whatever the
-addresses (`l1tex__data_pipe_lsu_wavefronts`). The zeros that such a copy writes where nothing exists take the pipe as a
-store of these lanes does; ncu has no counter for them alone, and here they are left out. What ncu calls wavefronts of
-these instructions (`..._mem_shared_op_ldgsts_cache_bypass`) is something else: it changes with the number of the
+addresses (`l1tex__data_pipe_lsu_wavefronts`). A copy that says how much exists takes some for the zeros that it writes,
+as a store of these lanes does; ncu has no counter for them alone, and here they are left out. (That is so where the
+size lies in a register. Where ptxas makes a predicate of it, as of `exists ? 16 : 0`, the totals of whole kernels speak
+for more; no pattern has been measured.) What ncu calls wavefronts of these instructions (`..._mem_shared_op_ldgsts_cache_bypass`) is something else: it changes with the number of the
 predicate register in the instruction. Their sectors are not the source's, as those of every other access: ncu counts
 distinct pairs of a line (128 bytes) in global and a sector (32 bytes) in shared memory.
 

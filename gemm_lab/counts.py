@@ -8,6 +8,7 @@ request     one load or store instruction of one warp: what the *scheduler* issu
 sector      32 aligned bytes of global memory: what the L2 cache must deliver
 wavefront   one pass through the SM's load/store pipe, at most 128 bytes: how long the *pipe* is busy
 
+An asynchronous copy is a load and a store, but its wavefronts are those of the store alone: see `copy_wavefronts`.
 A bank conflict is a wavefront of shared memory that another choice of addresses would have saved: see
 `shared_wavefronts`.
 """

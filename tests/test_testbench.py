@@ -67,6 +67,8 @@ def different(launch, device: str = "H200") -> dict[str, tuple[int, int]]:
     """The counts that break their rule: (the hardware's, the emulator's), whose shared counts are an H200's."""
     pairs = {name: (recorded(launch, device)[name], getattr(emulated(launch).counts, name)) for name in RULES
              if device == "H200" or name in recorded(launch, device) and not name.startswith("shared")}
+    if "async" in launch.kernel.source:    # ncu's counter contains what copies read, which does not pass the pipe
+        del pairs["global_load_wavefronts"]
     return {name: pair for name, pair in pairs.items() if not RULES[name](*pair)}
 
 

@@ -79,19 +79,22 @@ def deliver(batch, copy: Pending) -> None:
 
 
 def count(batch, writes: Access, target, reads: Access, source, brings: np.ndarray, bypass: bool) -> None:
-    """Add a copy to the tally: a store to shared memory and, of the threads that bring something, a load."""
+    """Add a copy to the tally: a store to shared memory and, of the threads that bring something, a load.
+
+    The load has no wavefronts of its own: what a copy brings passes the load/store pipe at most once, as it is stored.
+    """
     group = batch.group
     to, from_, brings = (group.by_warp(np.broadcast_to(values, (group.n,)).astype(np.int64), idle)
                          for values, idle in ((target + writes.offset, -1), (source + reads.offset, -1), (brings, 0)))
     brings = brings.astype(bool)
-    loaded = np.where(brings, from_, -1)
     if bypass:
         passes, sectors = (0, 0), int(bypass_sectors(from_, to, brings).sum())
     else:
-        passes, sectors = map(sum, copy_wavefronts(from_, to, writes.bytes, brings)), counting.sectors(loaded)
+        passes = map(sum, copy_wavefronts(from_, to, writes.bytes, brings))
+        sectors = counting.sectors(np.where(brings, from_, -1))
     batch.tally.add((writes.line, "shared", "store"), group.n * writes.words, (group.warps, 0, *map(int, passes)))
     batch.tally.add((reads.line, "global", "load"), int(brings.sum()) * reads.words,
-                    (int(brings.any(axis=1).sum()), sectors, counting.lines(loaded), 0))
+                    (int(brings.any(axis=1).sum()), sectors, 0, 0))
 
 
 def start(batch, writes: Access, target, reads: Access, source, valid, bypass: bool) -> None:
@@ -105,7 +108,7 @@ def start(batch, writes: Access, target, reads: Access, source, valid, bypass: b
     def read(b):
         values = requests.load(b, reads, source(b))
         if values is None:
-            raise Unsupported("a cp.async that reads several arrays at once", reads.line)
+            return requests.in_parts(b, reads, source(b), read)
         words[b.rank_in(group)] = np.stack([np.broadcast_to(v, (b.group.n,)) for v in values], axis=1)
     if (valid > 0).all():
         read(batch)

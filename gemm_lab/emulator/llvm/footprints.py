@@ -59,9 +59,8 @@ class End(Table):
     bypass: bool
 
     def cost(self, lanes: np.ndarray, relative: np.ndarray, address: int) -> tuple[int, ...]:
-        words, requests, sectors, wavefronts, _ = super().cost(lanes, relative, address)
-        loads = self.space == "global"
-        return words, requests, sectors * (not self.bypass), wavefronts * loads, 0
+        words, requests, sectors, *_ = super().cost(lanes, relative, address)
+        return words, requests, sectors * (not self.bypass), 0, 0
 
 
 @dataclass(frozen=True)
