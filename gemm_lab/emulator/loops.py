@@ -145,8 +145,9 @@ class Watch:
         if visit.snapshot is not None and not news and self.repeats(batch, control, visit.snapshot, state):
             if control.memory and batch.others_can_run():
                 return True
-            raise endless(control.loop.line, "waits for something that no thread will do any more" if control.memory
-                          else "comes back to the same state in every round, so it never ends")
+            if not control.across or batch.group.n == batch.alive:
+                raise endless(control.loop.line, "waits for something that no thread will do any more" if control.memory
+                              else "comes back to the same state in every round, so it never ends")
         if news or visit.rounds & (visit.rounds - 1) == 0:    # at powers of two: Brent's way to find a cycle
             visit.snapshot, visit.stores = state, batch.stores
         if self.bounded and visit.rounds % FIRST_LOOK == 0 and time.monotonic() - visit.started > PATIENCE:
@@ -160,7 +161,7 @@ class Watch:
         same = np.ones(batch.group.n, bool)
         for a, b in zip(before, now):
             same &= _bits(a) == _bits(b)
-        return bool(same.all() and batch.group.n == batch.alive if control.across else same.any())
+        return bool(same.all() if control.across else same.any())
 
     def check_bound(self, control: Control, visit: Visit) -> None:
         numbers = max(self.largest, control.largest)

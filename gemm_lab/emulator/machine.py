@@ -36,6 +36,7 @@ from gemm_lab.emulator.undefined import Undefined
 BATCH_BYTES = 2**26    # of shared and local memory in a batch
 NO_BLOCKS = np.zeros(0, np.int64)
 LANES = 8192    # threads in a batch: few enough that their registers stay in the processor's cache
+RESIDENT = 2**17    # the same where blocks may wait for each other, which a GPU holds at once: half of an H200's
 
 
 @dataclass
@@ -86,7 +87,8 @@ class Execution:
             return sum(v.size for v in self.program.variables.values() if v.space == space)
         threads = self.launch.threads
         size = threads * bytes_in("local") + bytes_in("shared") + self.launch.shared_bytes
-        return max(1, min(LANES // threads, BATCH_BYTES // max(size, 1)))
+        waits = any(a.polls and a.signal and a.space != "shared" for a in self.program.accesses)
+        return max(1, min((RESIDENT if waits else LANES) // threads, BATCH_BYTES // max(size, 1)))
 
 
 class Batch:
@@ -121,7 +123,7 @@ class Batch:
         self.pc = np.zeros(threads.n, np.int64)
         self.resting = np.zeros(threads.n, bool)
         self.alive = threads.n
-        self.stores, self.stores_when_stuck, self.stuck = 0, -1, False
+        self.stores, self.stores_when_stuck, self.stores_when_woken, self.stuck = 0, -1, -1, False
         self.global_accesses = 0
         self.recorder = execution.recorder
         if self.recorder is not None:
@@ -301,12 +303,27 @@ class Batch:
             self.stuck, self.stores_when_stuck = self.stores == self.stores_when_stuck, self.stores
             self.resting[:] = False
             awake = runnable
+        elif self.resting.any():
+            awake = self.apart(awake, runnable)
         ready = self.schedule.ready(awake)
         self.at = int(self.pc[ready].min())
         members = ready & (self.pc == self.at)
         rest = self.pc[ready & ~members]
         self.others = int(rest.min()) if len(rest) else EXIT
         self.enter(members)
+
+    def apart(self, awake: np.ndarray, runnable: np.ndarray) -> np.ndarray:
+        """Who runs while some rest: other warps first, then those that rest, if anything was stored. The rest of their
+        warps comes last: it may hold a lock for which they wait, but more likely waits for them at a __syncwarp."""
+        warp = self.threads.warp
+        others = awake & ~np.isin(warp, warp[self.resting & runnable])
+        if others.any():
+            return others
+        if self.stores == self.stores_when_woken:
+            return awake
+        self.stores_when_woken = self.stores
+        self.resting[:] = False
+        return runnable
 
     def enter(self, members: np.ndarray) -> None:
         if members.all():
