@@ -31,6 +31,7 @@ class Decoder(Operands):
         self.accesses: list[Access] = []
         self.index_of = {id(i): n for n, i in enumerate(kernel.instructions)}    # equal ones are still different
         self.feeding_cas = feeding_cas(kernel)
+        self.read = {name for i in kernel.instructions for name in i.reads}
         self.polling: set[Instruction] = set()    # see `watched`
         self.tracking = None                      # see `tracking`
 
@@ -47,6 +48,10 @@ class Decoder(Operands):
     def arrays_of(self, i: Instruction) -> tuple:
         """The local arrays that an access may touch, if that is known."""
         return ()
+
+    def is_answered(self, i: Instruction) -> bool:
+        """Whether it is an atomic whose old value some instruction reads."""
+        return i.opcode[0] == "atom" and not self.read.isdisjoint(i.writes)
 
     def condition(self, end: Branch) -> Callable:
         """A function from the batch to the predicate of a branch."""

@@ -9,7 +9,8 @@ thread is ordered before the present one if since then
   the loads and stores of a flag. A barrier or a __syncwarp shares with the others: what came before it is published by
   any of them, and what one has acquired all have. Whose news it was is not asked: rather no accusation than a wrong
   one. Another block can rely on it only if a __threadfence lies between what was done and what publishes it: of the
-  thread that did it, or of the one that publishes, after they met.
+  thread that did it, or of the one that publishes, after they met. An atomic whose old value is used needs none: it is
+  done when the value comes. Nor does the news itself: who has read a flag writes to it after what was read.
 
 Blocks are never ordered otherwise. Only arrays to which the kernel could write are watched (see `watched`); accesses to
 the others cost nothing.
@@ -88,8 +89,9 @@ class GlobalRaces:
     def __init__(self, launch: Launch, accesses: Sequence[Access], findings: Findings):
         self.launch, self.accesses, self.findings = launch, accesses, findings
         self.granule = min([4, *(a.element_bytes for a in accesses if a.space in ("global", None))])
-        self.signals, self.polls, self.is_cas, self.feeds_cas = (np.array([*map(test, accesses), False]) for test in (
-            lambda a: a.signal, lambda a: a.polls, lambda a: a.cas, lambda a: a.feeds_cas))
+        self.signals, self.polls, self.is_cas, self.feeds_cas, self.answered = (
+            np.array([*map(test, accesses), False]) for test in (
+                lambda a: a.signal, lambda a: a.polls, lambda a: a.cas, lambda a: a.feeds_cas, lambda a: a.answered))
         self.time = 0
         self.shadows: dict[int, Shadow] = {}
         self.published: list[Publication] = []
@@ -161,16 +163,17 @@ class GlobalRaces:
             conflict &= ~(same_warp & (time < np.minimum(self.sync_time[here], self.sync_time[by.member])))
         if self.informed and conflict.any():
             acquired = self.acquired[by.member[conflict]]
-            conflict[conflict] = ~self._known(earlier[conflict], time[conflict], acquired, same_block[conflict])
+            no_fence = (same_block | self.answered[record.access[where]])[conflict]
+            conflict[conflict] = ~self._known(earlier[conflict], time[conflict], acquired, no_fence)
         return conflict
 
     def told(self, earlier: np.ndarray, time: np.ndarray, now: np.ndarray) -> np.ndarray:
         """Whether threads of the batch that are at work now know what others of their block did at a time."""
         return self._known(earlier + self.first, time, self.acquired[now], np.ones(len(now), bool))
 
-    def _known(self, thread: np.ndarray, time: np.ndarray, acquired: np.ndarray, same_block: np.ndarray) -> np.ndarray:
-        """Whether what a thread did at a time was published early enough to be acquired, within its block or by one of
-        another block."""
+    def _known(self, thread: np.ndarray, time: np.ndarray, acquired: np.ndarray, no_fence: np.ndarray) -> np.ndarray:
+        """Whether what a thread did at a time was published early enough to be acquired, by a thread that can rely on
+        it without a fence or by one that cannot."""
         if not self.published:
             return np.zeros(len(thread), bool)
         news = Publication(*(np.concatenate(column) for column in zip(*(vars(p).values() for p in self.published))))
@@ -178,7 +181,7 @@ class GlobalRaces:
         known = np.zeros(len(thread), bool)
         for moment in np.unique(time):
             for near in (True, False):
-                now = (time == moment) & (same_block == near)
+                now = (time == moment) & (no_fence == near)
                 if now.any():
                     known[now] = self._published_after(moment, thread[now], news, near) <= acquired[now]
         return known
@@ -186,7 +189,7 @@ class GlobalRaces:
     def _published_after(self, moment: int, thread: np.ndarray, news: Publication, near: bool) -> np.ndarray:
         """For each thread, when what it did at that moment was published first, by itself or by one it met since.
 
-        `near`: for threads of the same block, who need no fence."""
+        `near`: no fence is needed, for threads of the same block and for an atomic that has given its answer."""
         ways = (lambda t: t), self._warp, (lambda t: t // self.launch.threads)
         if near:
             return self._first(thread, news, zip(ways, (news.time, news.sync, news.barrier)), moment)
@@ -294,8 +297,10 @@ class GlobalRaces:
         # Of a variable of the module, which may be a flag that many set; the elements of an array have one writer each.
         kept = self._kept(reach, values) if not reach.region.shape else np.False_
         for where in self._places(reach):
-            self._check(shadow.stored, where, by, harmless, kept)
-            for record in (shadow.updated, shadow.reader, shadow.other_reader):
+            heard = self._heard(shadow, where, by)
+            self._check(shadow.stored, where, by, harmless, kept | (heard >= shadow.stored.time[where]))
+            self._check(shadow.updated, where, by, harmless, heard >= shadow.updated.time[where])
+            for record in (shadow.reader, shadow.other_reader):
                 self._check(record, where, by, harmless)
             shadow.stored.set(where, by.thread, by.time, reach.access)
             if not signal:
@@ -332,6 +337,14 @@ class GlobalRaces:
     def _places(self, reach: Reach) -> list[np.ndarray]:
         first = reach.positions() // self.granule
         return [first + k if k else first for k in range(max(reach.access.bytes // self.granule, 1))]
+
+    def _heard(self, shadow: Shadow, where: np.ndarray, by: Present) -> np.ndarray:
+        """When each thread itself has read this flag last, 0: never. It writes after what it saw, fence or not."""
+        heard = np.zeros(len(where), np.int64)
+        for record in (shadow.reader, shadow.other_reader):
+            own = (record.thread[where] == by.thread) & (self.signals | self.polls)[record.access[where]]
+            heard = np.where(own, np.maximum(heard, record.time[where]), heard)
+        return heard
 
     def _enter_reads(self, shadow: Shadow) -> None:
         reads, shadow.aside = shadow.aside, []
@@ -395,7 +408,7 @@ class GlobalRaces:
     def _told(self, record: Record, where: np.ndarray, member: np.ndarray) -> bool:
         """Whether all that lacks is a fence."""
         return self.informed and bool(self._known(record.thread[where], record.time[where], self.acquired[member],
-                                                  same_block=np.array([True]))[0])
+                                                  no_fence=np.array([True]))[0])
 
     def _add_race(self, by: Present, other: Access, place: int, me: int, them: int, told: bool) -> None:
         line = by.access.line

@@ -214,6 +214,7 @@ class Access:
     signal: bool = False         # threads can tell each other something by it: an atomic, or an access to a flag
     polls: bool = False          # a loop goes on until it reads the right value
     releases: bool = False       # a signal that is a fence, too
+    answered: bool = False       # an atomic whose old value is used: it is done when the thread goes on
     arrays: tuple = ()           # the local arrays that it may touch, if known: see `local_arrays`
     copies: bool = False         # one end of an asynchronous copy: `copies` counts both ends together
 

@@ -28,8 +28,8 @@ def access(decoder, i: Instruction, action: str, address: Address, dtype: type, 
     found = Access(len(decoder.accesses), decoder.index_of[id(i)], i.line, space, action, dtype, width, offset,
                    "cas" in i.opcode, action == "load" and i in decoder.feeding_cas, is_signal(i, action, dtype),
                    i in decoder.polling,
-                   bool({"release", "acq_rel"} & set(i.opcode)) and "cta" not in i.opcode, decoder.arrays_of(i),
-                   copies)
+                   bool({"release", "acq_rel"} & set(i.opcode)) and "cta" not in i.opcode, decoder.is_answered(i),
+                   decoder.arrays_of(i), copies)
     decoder.accesses.append(found)
     kind = "s" + base.type[1:] if isinstance(base, Register) else "s64"
     return found, decoder.source(base, kind)
