@@ -23,6 +23,8 @@ SCALARS = (((0.75, 0.0), (-0.5, -1.5)), ((1.0, 0.0), (1.0, 1.0)))
 UNIT_ROUNDOFF = 2.0**-24                # of float32
 LANES = 8192                            # threads that the emulator executes at once
 TWICE, MOST_TWICE = 2**18, 2**23        # steps: what is executed a second time, and at most if it is one shape alone
+ONE_BY_ONE = ("C is right if all warps advance together; here each warp of a block ran as far as it could before the "
+              "next one did, so some warp does not wait long enough for another")
 MAX_SHAPE = 2**27                       # FMAs, and elements, of a shape: a check of 512^3 takes seconds
 
 RESOURCES = ("registers", "shared_bytes", "local_bytes", "spill_bytes")    # of Compiled
@@ -115,7 +117,8 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
     counts or resources on the last shape, with beta = 0: {"shared_loads_per_fma": 1.125, "registers": 64}. Each defect
     is reported once, for the first problem that shows it. Small shapes are looked at twice: the unoptimised code shows
     variables without a value and the bounds of local arrays. Each launch is the first of its program; where a kernel
-    has __device__ variables of its own, a remark says if a second one would go wrong. An endless loop ends the check.
+    has __device__ variables of its own, a remark says if a second one would go wrong. Where warps wait for flags,
+    one shape also runs one warp at a time: flags hide who is ahead of whom. An endless loop ends the check.
     A source that does not compile is a failed Verdict, and no exception.
     """
     checked_kernel(kernel)
@@ -137,7 +140,8 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
             by_beta[problem.beta] = run
             if any(f.kind == "endless-loop" for f in run.findings):
                 break    # each further one may take as long
-        failures = list(_each_once(_failures(runs)))
+        failures = list(_each_once(_failures(runs) if any(r.findings or wrong for r, _, wrong in runs)
+                                   else _one_warp_at_a_time(kernel, runs)))
         remark = "" if failures else _second_launch(kernel, problems[-1], variables)
         if budgets and by_beta[0.0].completed:
             failures += _over_budget(kernel, by_beta[0.0], budgets)
@@ -164,15 +168,29 @@ def _checked_shape(shape) -> tuple[int, int, int]:
 
 
 def looked_at_twice(shapes: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """The shapes for which the unoptimised code is executed, too: the smallest, as many as take little time.
-
-    The emulator works on some thousand threads at once, so a small shape takes about as long as its K is large.
-    """
-    time = {shape: shape[2] * (LANES + shape[0] * shape[1]) for shape in shapes}
+    """The shapes for which the unoptimised code is executed, too: the smallest, as many as take little time."""
+    time = {shape: _time(shape) for shape in shapes}
     chosen = sorted(time, key=time.get)
     while len(chosen) > 1 and sum(time[shape] for shape in chosen) > TWICE:
         chosen.pop()
     return [shape for shape in chosen if time[shape] <= MOST_TWICE]
+
+
+def _time(shape: tuple[int, int, int]) -> int:
+    """In steps. The emulator works on some thousand threads at once, so a small shape takes as long as K is large."""
+    M, N, K = shape
+    return K * (LANES + M * N)
+
+
+def _one_warp_at_a_time(kernel: GemmKernel, runs) -> Iterator[Failure]:
+    """What is wrong with a kernel that waits for flags if each warp runs as far as it can before the next one does.
+
+    Warps that advance together never come far ahead of each other, and what they learn from a flag looks like order.
+    The shape with the largest K is tried: there buffers are used again most often.
+    """
+    tried = [p for run, p, _ in runs if run.waits and p.beta == 0 and _time(p.shape) <= MOST_TWICE]
+    longest = sorted(tried, key=lambda p: p.K)[-1:]
+    return _failures([(run, p, wrong) for p in longest for run, wrong in [_try(kernel, p, False, False, {}, "warps")]])
 
 
 def _second_launch(kernel: GemmKernel, problem: Problem, variables: dict) -> str:
@@ -185,15 +203,16 @@ def _second_launch(kernel: GemmKernel, problem: Problem, variables: dict) -> str
             "Whoever launches the kernel must set that back, or the kernel itself before it ends")
 
 
-def _try(kernel: GemmKernel, problem: Problem, twice: bool, counted: bool,
-         variables: dict) -> tuple[Run, list[Failure]]:
+def _try(kernel: GemmKernel, problem: Problem, twice: bool, counted: bool, variables: dict,
+         schedule: str = "lockstep") -> tuple[Run, list[Failure]]:
     A, B, C = inputs(problem)
     try:
         run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check",
-                         unoptimized=twice, machine_code=counted, variables=variables)
+                         unoptimized=twice, machine_code=counted, variables=variables, schedule=schedule)
     except ValueError as error:    # A, B and C are right, so it is the kernel's signature, its block or its grid
         return Run(None, completed=False), [Failure("unsupported", f"the kernel cannot be launched: {error}", problem)]
-    wrong = wrong_values(run.C, A, B, C, problem, run.notes) if run.completed else None
+    notes = run.notes if schedule == "lockstep" else (*run.notes, ONE_BY_ONE)
+    wrong = wrong_values(run.C, A, B, C, problem, notes) if run.completed else None
     return run if twice else with_doubts(run), [wrong] if wrong else []
 
 

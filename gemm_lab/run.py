@@ -57,6 +57,7 @@ class Run:
     optimized  False: only the unoptimised code shows the findings (mode "check"); then what is wrong with C, which is
                the optimised code's, and anything that other runs show, may be mere consequences
     doubtful   reads of unwritten shared memory of which nothing came: no defect, unless the values are wrong
+    waits      some thread waits until another one sets a flag, a lock or a ticket
     """
 
     C: np.ndarray | None
@@ -74,6 +75,7 @@ class Run:
     notes: tuple[str, ...] = ()
     optimized: bool = True
     doubtful: tuple[Finding, ...] = ()
+    waits: bool = False
 
     def __repr__(self) -> str:
         # No time in here: a lesson's text output must not change from run to run.

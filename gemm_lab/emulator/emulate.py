@@ -192,7 +192,8 @@ def result(execution: Execution, seconds: float, name: str) -> Run:
                trace=recorder.finish(findings, execution.completed) if recorder else None,
                output=str(execution.output), completed=execution.completed, seconds=seconds,
                ptx_lines=tuple(sorted(execution.shared.unknown & set(by_line))), emulator=name,
-               instructions=execution.tally.instructions if execution.count else None, notes=tuple(execution.notes))
+               instructions=execution.tally.instructions if execution.count else None, notes=tuple(execution.notes),
+               waits=any(a.polls and a.signal for a in execution.program.accesses))
 
 
 class Progress:
