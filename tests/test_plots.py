@@ -120,10 +120,10 @@ def test_no_two_kernels_of_a_figure_look_alike():
 # ---- stalls
 
 def test_a_bar_of_stalls_ends_at_the_sum_of_its_reasons():
-    """By hand from the record: 1.15 + 2.26 + 0.20 + 0.49 + 0.20 + 0.77 for the 2D kernel."""
+    """By hand from the record: 1.39 + 2.33 + 0.19 + 0.54 + 0.20 + 0.74 for the 2D kernel."""
     figure = gl.plot_stalls([gl.RegisterTiling2D(), "WarpTiling(BM=128, BN=128, BK=8, TM=8, TN=8)"]).figure
     first = [bars[0] for bars in figure.axes[0].containers]
-    assert len(first) == 6 and first[-1].get_x() + first[-1].get_width() == pytest.approx(5.07)
+    assert len(first) == 6 and first[-1].get_x() + first[-1].get_width() == pytest.approx(5.39)
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()][1].startswith("WarpTiling")
     assert len({(bars[0].get_facecolor(), bars[0].get_hatch()) for bars in figure.axes[0].containers}) == 6
 
