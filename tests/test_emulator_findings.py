@@ -488,7 +488,8 @@ def test_what_a_lane_outside_the_mask_gives_must_not_be_used(back_end, monkeypat
     monkeypatch.setenv("GEMM_LAB_EMULATOR", back_end)
     body = "if (i >= 20) return; C[i] = __shfl_down_sync(0xfffff, A[i], n);"
     A, C = np.arange(32, dtype=F32), np.zeros(32, F32)
-    assert run(body, 16, A, C, unoptimized=False).findings == ()
+    done = run(body, 16, A, C, unoptimized=False)
+    assert done.findings == () and "thread (4, 0, 0)" in done.notes[0] and "lane 20 of its warp" in done.notes[0]
     want = [*range(16, 20), *[np.nan] * 12, *range(16, 20), *[0] * 12]    # beyond lane 31 a lane keeps its own
     assert np.array_equal(C, np.array(want, F32), equal_nan=True)
 

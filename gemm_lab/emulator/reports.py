@@ -149,9 +149,16 @@ def left_out(batch, mask, line: int | None) -> None:
 
 
 def absent_lanes(batch, mask, lane, line: int | None) -> None:
-    """A thread asks, in a shuffle, for the value of a lane that the mask names but that does not take part."""
+    """A thread asks, in a shuffle, for the value of a lane that does not take part. If the mask names that lane, this
+    is a finding, else a note: the value may never be used."""
     group = batch.group
-    missing = ~warp.present(group, lane) & warp.named(group, mask, lane)
+    absent = ~warp.present(group, lane)
+    missing = absent & warp.named(group, mask, lane)
+    if absent.any() and not missing.any() and not batch.execution.notes:
+        member = int(absent.argmax())
+        batch.execution.notes.append(
+            f"In line {line} {batch.threads.who(group.thread(member))} takes, by a shuffle, the value of lane "
+            f"{lane[member]} of its warp, which does not take part: that value is undefined, and NaN here")
     if missing.any():
         member = int(missing.argmax())
         batch.findings.add(finding(

@@ -10,7 +10,6 @@ from gemm_lab.emulator.llvm.integers import where
 from gemm_lab.emulator.llvm.operations import Operation
 from gemm_lab.emulator.llvm.structures import CONTEXT
 from gemm_lab.emulator.llvm.values import Value
-from gemm_lab.emulator.warp import NOTHING_GIVEN
 
 
 def lane_numbers(f: Operation) -> Value:
@@ -36,10 +35,10 @@ def shuffle(name: str, mode: str, check: bool) -> Operation:
     present = has(f.mask, source)
     if check:
         f.require(has(mask, own))
-        f.require(present | ~has(mask, source))
+        f.require(present)
     (f.base + CONTEXT.scratch.at).store(f.read(2, "s32"))
     taken = f.gather("s32", f.base + (source * 4 + CONTEXT.scratch.at).to("u64"))
-    f.put(0, where(present, taken, taken.like(NOTHING_GIVEN) if check else f.read(2, "s32")))
+    f.put(0, where(present, taken, f.read(2, "s32")))
     f.put(1, inside)
     f.next()
     return f
