@@ -13,9 +13,10 @@ lane that meets most, itself included. ncu's bank conflicts are what exceeds one
 addresses (`l1tex__data_pipe_lsu_wavefronts`). A copy that says how much exists takes some for the zeros that it writes,
 as a store of these lanes does; ncu has no counter for them alone, and here they are left out. (That is so where the
 size lies in a register. Where ptxas makes a predicate of it, as of `exists ? 16 : 0`, the totals of whole kernels speak
-for more; no pattern has been measured.) What ncu calls wavefronts of these instructions (`..._mem_shared_op_ldgsts_cache_bypass`) is something else: it changes with the number of the
-predicate register in the instruction. Their sectors are not the source's, as those of every other access: ncu counts
-distinct pairs of a line (128 bytes) in global and a sector (32 bytes) in shared memory.
+for more; no pattern has been measured.) What ncu calls wavefronts of these instructions
+(`..._mem_shared_op_ldgsts_cache_bypass`) is something else: it changes with the number of the predicate register in the
+instruction. Their sectors are not the source's, as those of every other access: ncu counts distinct pairs of a line in
+global memory (128 bytes) and a sector in shared memory (32 bytes).
 
 Evidence: `measurements/copy_patterns_h200.json`, made by `benchmarks/copy_wavefronts.py`: 682 structured and random
 patterns of one warp, measured after the rule had been written. All agree in all that is said here, but for sectors past
