@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 
 import gemm_lab as gl
-from gemm_lab.compiler import compile_kernel, compile_ptx, sass
+from gemm_lab.compiler import compile_ptx
 from gemm_lab.emulator import flow, fusing, reader, selecting
-
-KERNEL = """
-extern "C" __global__ void %s(int n, const float *A, float *d) {
-    const int t = threadIdx.x;
-    const float a = A[t], b = A[t + 32], c = A[t + 64], e = A[t + 96];
-    %s
-}
-"""
+from tests.against_ptxas import KERNEL, disassembled, program
 
 FORMS = {  # what stands in the kernel -> (multiply-adds with a predicate, without)
     "d[t] = a > e ? c + a * b : c;": (1, 0),
@@ -73,35 +63,22 @@ def choices(rng: random.Random) -> str:
 
 
 @cache
-def program() -> str:
-    """All kernels in one source: the disassembler takes half a second to start."""
-    return "".join(KERNEL % (f"k{n}", body) for n, body in enumerate(bodies()))
+def source() -> str:
+    return program(bodies())
 
 
 def read(n: int) -> tuple[int, int]:
     """Multiply-adds of a kernel as the emulator executes them: with a predicate, without."""
-    blocks = flow.basic_blocks(reader.parse(compile_ptx(program(), "k0").text, f"k{n}"))
+    blocks = flow.basic_blocks(reader.parse(compile_ptx(source(), "k0").text, f"k{n}"))
     fusing.fuse(blocks)
     selecting.select(blocks)
     found = [i.guard is not None for block in blocks for i in block.instructions if i.is_fma]
     return sum(found), len(found) - sum(found)
 
 
-@cache
-def machine_code() -> dict[str, str]:
-    """Kernel -> its disassembly."""
-    cubin = compile_kernel(program(), "k0").cubin
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "all.cubin"
-        path.write_bytes(cubin)
-        text = subprocess.run([sass.disassembler(), "--print-code", path], capture_output=True, text=True).stdout
-    names_and_texts = re.split(r"^//-+ \.text\.(\w+) +-+$", text, flags=re.MULTILINE)[1:]
-    return dict(zip(names_and_texts[::2], names_and_texts[1::2], strict=True))
-
-
 def assembled(n: int) -> tuple[int, int]:
     """The same in the machine code."""
-    found = [bool(predicate) for predicate in re.findall(r"(@!?P\d +)?\b[FD]FMA\b", machine_code()[f"k{n}"])]
+    found = [bool(predicate) for predicate in re.findall(r"(@!?P\d +)?\b[FD]FMA\b", disassembled(source())[f"k{n}"])]
     return sum(found), len(found) - sum(found)
 
 
