@@ -10,7 +10,6 @@ launch for each pattern, with cold caches.
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -165,16 +164,11 @@ def with_zeros() -> Iterator[tuple]:
 def measure(patterns: list[Pattern]) -> list[dict]:
     """Record rows of the patterns, profiled in one process. NoCounters where ncu fails."""
     with tempfile.TemporaryDirectory() as folder:
-        log, todo = Path(folder) / "ncu.csv", Path(folder) / "plan"
+        todo = Path(folder) / "plan"
         todo.write_bytes(pickle.dumps([(*p.kernel, p.arrays()) for p in patterns]))
-        command = [*counters.NCU, "--log-file", str(log), "--metrics", ",".join(NAMES.values()),
-                   sys.executable, "-m", "benchmarks.copy_wavefronts", "--launch", str(todo)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=counters.environment())
-        text = log.read_text(errors="replace") if log.is_file() else done.stdout
-    launches = counters.parse(text, NAMES.values())
-    if done.returncode or len(launches) != len(patterns):
-        raise counters.NoCounters(f"ncu ended with status {done.returncode} and {len(launches)} launches of "
-                                  f"{len(patterns)}: {(text + done.stdout + done.stderr)[-2000:]}")
+        text = counters.profile([sys.executable, "-m", "benchmarks.copy_wavefronts", "--launch", str(todo)],
+                                NAMES.values(), Path(folder), 200)
+    launches = counters.parsed(text, NAMES.values(), len(patterns))
     return [row(pattern, values) for pattern, (_, values) in zip(patterns, launches, strict=True)]
 
 

@@ -61,9 +61,7 @@ class NoCounters(RuntimeError):
 def collect(plan: Plan, metrics: Iterable[str], timeout: float = 300) -> list[CounterRow]:
     """Counters of every launch of the plan. NoCounters where ncu fails or profiles other kernels than planned."""
     metrics = list(metrics)
-    launches = parse(_profile(plan, metrics, timeout), metrics)
-    if len(launches) != len(plan):
-        raise NoCounters(f"ncu profiled {len(launches)} launches; {len(plan)} were planned")
+    launches = parsed(_profile(plan, metrics, timeout), metrics, len(plan))
     rows = []
     for (kernel, size, beta), (name, values) in zip(plan, launches, strict=True):
         if kernel.entry.split("<")[0] not in name:
@@ -95,6 +93,14 @@ def unknown_metrics(words: str, metrics: Iterable[str]) -> list[str]:
     return [name for name in metrics if name.split(".")[0] in named]
 
 
+def parsed(text: str, metrics: Iterable[str], planned: int) -> list[tuple[str, dict[str, int | float]]]:
+    """What `parse` finds; NoCounters unless it is of as many launches as were planned."""
+    launches = parse(text, metrics)
+    if len(launches) != planned:
+        raise NoCounters(f"ncu profiled {len(launches)} launches; {planned} were planned")
+    return launches
+
+
 def parse(text: str, metrics: Iterable[str]) -> list[tuple[str, dict[str, int | float]]]:
     """(kernel's name, {metric: value}) of each launch, in order, from ncu's CSV (a launch or a metric a line)."""
     start = text.find('"ID"')
@@ -123,13 +129,22 @@ def _number(word: str | None) -> int | float | None:
 
 def _profile(plan: Plan, metrics: list[str], timeout: float) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "ncu.csv"
-        command = [*NCU, "--log-file", str(log), "--metrics", ",".join(metrics), *launch_command(plan, Path(folder))]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment())
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoCounters(f"ncu did not run: {error}") from None
-        text = log.read_text(errors="replace") if log.is_file() else done.stdout
+        return profile(launch_command(plan, Path(folder)), metrics, Path(folder), timeout)
+
+
+def profile(program: Sequence[str], metrics: Iterable[str], folder: Path, timeout: float, *options: str) -> str:
+    """ncu's table of all that a program launches, for `parsed`. NoCounters where ncu fails.
+
+    folder   where ncu may write
+    options  of ncu, besides those that every measurement here has
+    """
+    log = folder / "ncu.csv"
+    command = [*NCU, *options, "--log-file", str(log), "--metrics", ",".join(metrics), *program]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment())
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoCounters(f"ncu did not run: {error}") from None
+    text = log.read_text(errors="replace") if log.is_file() else done.stdout
     if done.returncode or "==ERROR==" in text:
         raise NoCounters(f"ncu ended with status {done.returncode}: {_shortened(text + done.stdout + done.stderr)}")
     return text

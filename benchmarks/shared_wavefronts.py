@@ -11,7 +11,6 @@ after SECONDS (default 60) no further group of patterns is started.
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
 import tempfile
 import time
@@ -192,20 +191,11 @@ def thinned(rng: np.random.Generator, elements: np.ndarray, percent: int) -> np.
 def measure(patterns: list[Pattern], timeout: float = 120) -> list[dict]:
     """Record rows of the patterns, profiled in one process. NoCounters where ncu fails or a counter is not clean."""
     with tempfile.TemporaryDirectory() as folder:
-        log, todo = Path(folder) / "ncu.csv", Path(folder) / "plan"
-        arch = gpu.device().arch
+        arch, todo = gpu.device().arch, Path(folder) / "plan"
         todo.write_bytes(pickle.dumps([(job(p.width, arch), p.addresses) for p in patterns]))
-        command = [*counters.NCU, "--cache-control", "none", "--log-file", str(log), "--metrics",
-                   ",".join(NAMES.values()), sys.executable, str(Path(__file__).resolve()), "--launch", str(todo)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=counters.environment())
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise counters.NoCounters(f"ncu did not run: {error}") from None
-        text = log.read_text(errors="replace") if log.is_file() else done.stdout
-    launches = counters.parse(text, NAMES.values())
-    if done.returncode or len(launches) != len(patterns):
-        raise counters.NoCounters(f"ncu ended with status {done.returncode} and {len(launches)} launches of "
-                                  f"{len(patterns)}: {(text + done.stdout + done.stderr)[-2000:]}")
+        text = counters.profile([sys.executable, str(Path(__file__).resolve()), "--launch", str(todo)],
+                                NAMES.values(), Path(folder), timeout, "--cache-control", "none")
+    launches = counters.parsed(text, NAMES.values(), len(patterns))
     return [row(pattern, values) for pattern, (_, values) in zip(patterns, launches, strict=True)]
 
 
