@@ -31,6 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.counts import LINE_BYTES, SECTOR_BYTES, WARP
+from gemm_lab.shared_wavefronts import first_of_its_kind
 
 WIDTHS = (4, 8, 16)
 SECTORS = 2**13    # more than shared memory has
@@ -63,10 +64,7 @@ def bypass_sectors(source, target, brings=True) -> np.ndarray:
     """Sectors that ncu counts for asynchronous copies past L1, an entry for each warp; arguments as above."""
     source, target = _rows(source, target)
     pairs = (source // LINE_BYTES - source.min() // LINE_BYTES) * SECTORS + target // SECTOR_BYTES % SECTORS
-    ordered = np.sort(np.where((source >= 0) & brings, pairs, -1), axis=1)
-    new = ordered >= 0
-    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    return new.sum(axis=1)
+    return first_of_its_kind(np.sort(np.where((source >= 0) & brings, pairs, -1), axis=1)).sum(axis=1)
 
 
 def _rows(source, target) -> tuple[np.ndarray, np.ndarray]:

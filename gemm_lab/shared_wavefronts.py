@@ -78,6 +78,13 @@ def wavefronts_of_parts(byte_addresses, width_bytes: int, store: bool) -> np.nda
     return np.where(_in_pairs(rows)[:, None], double, single)
 
 
+def first_of_its_kind(ordered: np.ndarray) -> np.ndarray:
+    """Where in each row, sorted, a value stands for the first time; negative ones are left out."""
+    new = ordered >= 0
+    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    return new
+
+
 def _in_pairs(rows: np.ndarray) -> np.ndarray:
     """Whether in each row all active neighbours agree, lanes n with n^1, or n with n^2."""
     def agree(distance: int) -> np.ndarray:
@@ -90,8 +97,7 @@ def _busiest_bank(touched: np.ndarray, parts: int) -> np.ndarray:
     """(n, parts): distinct words in the busiest bank when the lanes of (n, 32, words) are cut into so many parts."""
     n = len(touched)
     words = np.sort(touched.reshape(n * parts, WARP * touched.shape[2] // parts), axis=1)
-    new = words >= 0
-    new[:, 1:] &= words[:, 1:] != words[:, :-1]
+    new = first_of_its_kind(words)
     part, _ = np.nonzero(new)
     load = np.bincount(part * BANKS + words[new] % BANKS, minlength=n * parts * BANKS)
     return load.reshape(n, parts, BANKS).max(axis=2)

@@ -19,7 +19,7 @@ from collections import defaultdict
 import numpy as np
 
 from gemm_lab.counts import LINE_BYTES, SECTOR_BYTES, Counts
-from gemm_lab.shared_wavefronts import wavefronts_of_parts
+from gemm_lab.shared_wavefronts import first_of_its_kind, wavefronts_of_parts
 
 
 def sectors(rows: np.ndarray) -> int:
@@ -34,13 +34,7 @@ def lines(rows: np.ndarray) -> int:
 
 def distinct(rows: np.ndarray) -> int:
     """Distinct values in each row, negative ones left out, summed over the rows."""
-    return int(np.count_nonzero(_first_of_its_kind(np.sort(rows, axis=1))))
-
-
-def _first_of_its_kind(ordered: np.ndarray) -> np.ndarray:
-    new = ordered >= 0
-    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    return new
+    return int(np.count_nonzero(first_of_its_kind(np.sort(rows, axis=1))))
 
 
 def shared_passes(rows: np.ndarray, bytes_per_lane: int, store: bool) -> tuple[int, int]:
