@@ -22,9 +22,7 @@ def access(decoder, i: Instruction, action: str, address: Address, dtype: type, 
            space: str | None = None, copies: bool = False) -> tuple[Access, Callable]:
     """The access, and a function from the batch to the addresses without their offset."""
     space = space or next((s for s in SPACES if any(part.split("::")[0] == s for part in i.opcode)), None)
-    base, offset = address.base, address.offset
-    if isinstance(base, Symbol):
-        base, offset = Symbol(base.name), offset + base.offset
+    base, offset = split(address)
     found = Access(len(decoder.accesses), decoder.index_of[id(i)], i.line, space, action, dtype, width, offset,
                    "cas" in i.opcode, action == "load" and i in decoder.feeding_cas, is_signal(i, action, dtype),
                    i in decoder.polling,
@@ -33,6 +31,12 @@ def access(decoder, i: Instruction, action: str, address: Address, dtype: type, 
     decoder.accesses.append(found)
     kind = "s" + base.type[1:] if isinstance(base, Register) else "s64"
     return found, decoder.source(base, kind)
+
+
+def split(address: Address) -> tuple[Register | Symbol | Immediate, int]:
+    """A register or a symbol without an offset, and the offset."""
+    base, offset = address.base, address.offset
+    return (Symbol(base.name), offset + base.offset) if isinstance(base, Symbol) else (base, offset)
 
 
 def is_signal(i: Instruction, action: str, dtype: type) -> bool:

@@ -13,7 +13,7 @@ from gemm_lab.emulator.llvm.footprints import End, Meeting, Table
 from gemm_lab.emulator.llvm.operations import compute, kept
 from gemm_lab.emulator.llvm.structures import ACCESS, FOOTPRINT
 from gemm_lab.emulator.llvm.values import bits
-from gemm_lab.emulator.ptx import SIZES, Address, Immediate, Instruction, Register, Symbol, Unsupported, number
+from gemm_lab.emulator.ptx import SIZES, Address, Immediate, Instruction, Unsupported, number
 from gemm_lab.machine_loads import MachineAccess
 
 SPACES = "global", "shared", "local", "const"
@@ -51,7 +51,7 @@ def reach(asm, i: Instruction, action: str, address: Address, kind: str, width: 
     space = space or next((s for s in SPACES if any(part.split("::")[0] == s for part in i.opcode)), None)
     if kind == "f16" or not 8 <= bits(kind) <= 64:
         raise Unsupported(f"`{i.text}`")
-    (base, offset), size = split(address), bits(kind) // 8 * width
+    (base, offset), size = memory_steps.split(address), bits(kind) // 8 * width
     machine = asm.shared.accesses.get(asm.index_of.get(id(i))) or MachineAccess(size, True)
     stride = {"local": asm.arena.local_stride}
     tables = [sort(i.line, name, action, size, bits(kind) // 8, stride.get(name, 0), machine)
@@ -59,12 +59,6 @@ def reach(asm, i: Instruction, action: str, address: Address, kind: str, width: 
     access = Access(asm.arena.take(ACCESS.size), space, action, offset, max(size // 4, 1))
     asm.accesses.append(access)
     return footprint(asm, base, tables), access.at
-
-
-def split(address: Address) -> tuple[Register | Symbol | Immediate, int]:
-    """A register or a symbol without an offset, and the offset."""
-    base, offset = address.base, address.offset
-    return (Symbol(base.name), offset + base.offset) if isinstance(base, Symbol) else (base, offset)
 
 
 def footprint(asm, base, tables: list[Table]) -> int:
@@ -120,7 +114,7 @@ def meet(asm, i: Instruction, to: Address, from_: Address, size: int, valid: int
     """What a copy costs because of both its ends."""
     bypass = "cg" in i.opcode
     space, action = ("global", "load") if bypass else ("shared", "store")
-    (target, added), (source, more) = split(to), split(from_)
+    (target, added), (source, more) = map(memory_steps.split, (to, from_))
     kinds = asm.kept_as(target, "s64"), asm.kept_as(source, "s64")
     number, added = len(asm.tables), added % LINE_BYTES + more % LINE_BYTES * LINE_BYTES
     asm.tables.append(Meeting(i.line, space, action, size, 4, 0, MachineAccess(size, True), bypass))
