@@ -17,9 +17,6 @@ def spread(group: Group, values) -> np.ndarray:
     return np.broadcast_to(values, (group.n,))
 
 
-NOTHING_GIVEN = 0x7FC0DEAD    # a NaN that is easy to recognise
-
-
 def shuffle(group: Group, mode: str, values, b, c, missing=None):
     """shfl: each lane takes the value of another. Returns the values, and whether the lane lay inside the segment.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gemm_lab.emulator import reports, warp
 from gemm_lab.emulator.flow import is_arrival
+from gemm_lab.emulator.memory import SHARED_FILL
 from gemm_lab.emulator.ptx import Instruction, Pair, Unsupported
 
 
@@ -29,7 +30,7 @@ def shuffle(decoder, i: Instruction):
         b.warp_sync(mask(b), i.line)
         if b.execution.check:
             reports.absent_lanes(b, mask(b), warp.source_lane(b.group, mode, lane(b), clamp(b))[0], i.line)
-        missing = warp.NOTHING_GIVEN if b.execution.check else None    # who uses it gets a wrong result
+        missing = SHARED_FILL if b.execution.check else None    # who uses it gets a wrong result
         taken, inside = warp.shuffle(b.group, mode, values(b), lane(b), clamp(b), missing)
         write(b, taken)
         write_inside(b, inside)
