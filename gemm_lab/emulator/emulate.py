@@ -70,8 +70,9 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     order = schedule_maker(schedule, launch)
     limit = check_step_limit(step_limit)
     args = list(args)
-    spare = copied(args) if mode == "check" and unoptimized is not False else None
-    held = {name: data.copy() for name, data in (variables or {}).items()}
+    spare = None
+    if mode == "check" and unoptimized is not False:
+        spare = copied(args), {name: data.copy() for name, data in (variables or {}).items()}
 
     def run(execute, args: list, variables: dict | None, check_again: bool = False) -> Run:
         ptx = compiler.compile_ptx(source, entry, ("-G",) if check_again else ())
@@ -94,7 +95,7 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     first = run(execute, args, variables)
     if spare is None or not wants_second_look(first, unoptimized):
         return first
-    return second_look(first, run(run_on_numpy, spare, held, check_again=True))
+    return second_look(first, run(run_on_numpy, *spare, check_again=True))
 
 
 def copied(args: list) -> list:
