@@ -140,8 +140,7 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
             by_beta[problem.beta] = run
             if any(f.kind == "endless-loop" for f in run.findings):
                 break    # each further one may take as long
-        failures = list(_each_once(_failures(runs) if any(r.findings or wrong for r, _, wrong in runs)
-                                   else _one_warp_at_a_time(kernel, runs)))
+        failures = _each_once(_failures(runs)) or _each_once(_one_warp_at_a_time(kernel, runs))
         remark = "" if failures else _second_launch(kernel, problems[-1], variables)
         if budgets and by_beta[0.0].completed:
             failures += _over_budget(kernel, by_beta[0.0], budgets)
@@ -188,15 +187,19 @@ def _one_warp_at_a_time(kernel: GemmKernel, runs) -> Iterator[Failure]:
     Warps that advance together never come far ahead of each other, and what they learn from a flag looks like order.
     The shape with the largest K is tried: there buffers are used again most often.
     """
-    tried = [p for run, p, _ in runs if run.waits and p.beta == 0 and _time(p.shape) <= MOST_TWICE]
-    longest = sorted(tried, key=lambda p: p.K)[-1:]
-    return _failures([(run, p, wrong) for p in longest for run, wrong in [_try(kernel, p, False, False, {}, "warps")]])
+    waiting = [p for run, p, _ in runs if run.waits and p.beta == 0 and _time(p.shape) <= MOST_TWICE]
+    if waiting:
+        longest = sorted(waiting, key=lambda p: p.K)[-1]
+        run, wrong = _try(kernel, longest, False, False, {}, "warps")
+        yield from _failures([(run, longest, wrong)])
 
 
 def _second_launch(kernel: GemmKernel, problem: Problem, variables: dict) -> str:
     """A remark, if the kernel is wrong in a second launch, which finds in `variables` what the first one left there."""
-    run, wrong = _try(kernel, problem, False, False, variables) if variables else (None, [])
-    if not wrong and not (run and run.findings):
+    if not variables:
+        return ""
+    run, wrong = _try(kernel, problem, False, False, variables)
+    if not wrong and not run.findings:
         return ""
     names = ", ".join(map(cxx_name, variables))
     return (f"in a second launch of the same program C would be wrong: it finds what the first one left in {names}. "
