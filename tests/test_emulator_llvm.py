@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import ctypes
 import sys
 import threading
 import time
@@ -200,7 +201,14 @@ def test_incomplete_warps_and_shared_memory(block):
     "X[i] = __shfl_sync(~0u, X[i], i % 5, 16) + __shfl_sync(~0u, X[i], i * 7);",
     "X[i] = __ballot_sync(~0u, i % 3 == 0) % 1000 + __any_sync(~0u, i == 5) + 2 * __all_sync(~0u, i >= 0);",
     "if (i % 3) X[i] = __activemask() % 1000; __syncwarp(); X[i] += 1;",
-    "X[i] = __syncthreads_count(i & 1) + 100 * __syncthreads_or(i == 3) + 1000 * __syncthreads_and(i != 70);"])
+    "X[i] = __syncthreads_count(i & 1) + 100 * __syncthreads_or(i == 3) + 1000 * __syncthreads_and(i != 70);",
+    # More patterns of addresses than a table has room for.
+    "__shared__ float s[64]; s[threadIdx.x] = i; __syncthreads(); float sum = 0; \n#pragma unroll 1\n"
+    "for (int k = 1; k < 40; ++k) sum += s[threadIdx.x * k % 64]; X[i] = sum;",
+    # Registers that change before the first barrier only, and others that change late.
+    "__shared__ float s[64]; float a = X[i] + 1, b = 2 * i; int t = threadIdx.x; \n#pragma unroll 1\n"
+    "for (int k = 0; k < 4; ++k) { s[t] = b; __syncthreads(); if (k == 2) a += s[63 - t]; __syncthreads(); b += k; }"
+    " X[i] = a + b;"])
 def test_memory_and_warps(body):
     for mode in ("count", "check"):
         assert snippet(body, floats(), mode=mode, shared_bytes=256,
@@ -233,6 +241,13 @@ def test_random_programs(parts, block, mode):
             + f"\n{EXCHANGE}\n".join(parts) + "\nA[i] = a + b; X[i] = x + s[threadIdx.x];")
     snippet(body, floats(2 * block), np.arange(2 * block, dtype=np.int32)[::-1].copy(), block=block,
             parameters="float *X, int *A", mode=mode)
+
+
+@pytest.mark.parametrize("condition", ["i < 0", "X[i] > 200", "X[i] > 100", "i % 3 == 0"])
+@pytest.mark.parametrize("rounds", ["1", "n", "(n > 3)"])
+def test_lines_that_did_nothing_are_not_mentioned(condition, rounds):
+    body = f"float x = X[i];\nfor (int k = 0; k < {rounds}; ++k) if ({condition})\nx = x * 0.5f + k;\nX[i] = x;"
+    assert snippet(body, floats(), np.int32(0), parameters="float *X, int n")
 
 
 # ---- what is left to the NumPy back end -----------------------------------------------------------------------------
@@ -284,6 +299,42 @@ def test_a_read_only_array_is_refused_and_left_alone(monkeypatch):
     with pytest.raises(ValueError, match="read-only"):
         emulate("__global__ void k(float *X) { X[threadIdx.x] = 0; }", "k", 1, 32, (X,))
     assert np.array_equal(X, np.arange(32))
+
+
+ALL = 2**32 - 1
+STEP = np.arange(32)
+
+
+@pytest.fixture(scope="module")
+def describe():
+    """patterns.describe, compiled."""
+    from gemm_lab.emulator.llvm import engine, patterns
+    own = engine.Engine()
+    own.add([patterns.describe()])
+    yield ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(own.engine.get_function_address("describe"))
+
+
+@pytest.mark.parametrize("relative, lanes, kind", [
+    (0 * STEP, ALL, "BROADCAST"), (0 * STEP, 5, "BROADCAST"), (4 * STEP, ALL, "ROW"), (-4 * STEP, ALL, "SCATTERED"),
+    (np.where(STEP == 3, 0, 4 * STEP), ALL - 8, "SCATTERED"), (STEP // 8 * 100, ALL, "BROADCASTS"),
+    (STEP // 8 * -96 + STEP % 8 * 4, ALL, "ROWS"), (STEP // 4 * 4, ALL, "SCATTERED"), (8 * STEP, ALL, "SCATTERED")])
+@pytest.mark.parametrize("size, stride", [(4, 0), (16, 0), (4, 48)])
+def test_patterns_of_addresses(describe, relative, lanes, kind, size, stride):
+    """What the machine code finds out about a pattern. Wide elements and local memory have no rows."""
+    from gemm_lab.emulator.llvm import structures
+    table, entry = (structures.zeros(s.size) for s in (structures.TABLE, structures.ENTRY))
+    seen, = structures.seen(table, structures.TABLE)
+    seen["bytes"], seen["element_bytes"], seen["stride"] = size, 4, stride
+    found, = structures.seen(entry, structures.ENTRY)
+    found["relative"], found["lanes"] = relative, lanes
+    describe(structures.address(entry), structures.address(table))
+    if stride or size > 4 and "ROW" in kind:
+        kind = "SCATTERED"
+    assert found["kind"] == getattr(structures, kind)
+    assert (found["low"], found["high"]) == (relative.min(), relative.max() + size)
+    assert found["bits"] == np.bitwise_or.reduce(relative)
+    first = (lanes & -lanes).bit_length() - 1
+    assert np.array_equal(found["moves"], relative + stride * np.where(lanes >> STEP & 1, STEP, first))
 
 
 @pytest.mark.parametrize("body", ["atomicAdd(X, 1.0f);", "printf(\"%d\\n\", i);", "X[i] = __sinf(X[i]);",

@@ -70,7 +70,8 @@ class Tally:
         """Source line -> Counts, for every line that did something; 0 for what has no line."""
         found: dict[int, dict[str, int]] = defaultdict(dict)
         for line, fma in self.fma.items():
-            found[line or 0]["fma"] = fma
+            if fma:    # a predicate may have left out all threads
+                found[line or 0]["fma"] = fma
         for (line, space, action), totals in self.memory.items():
             for name, total in zip(("words", *COST), totals):
                 found[line or 0][f"{space}_{action}_{name}"] = total

@@ -2,7 +2,8 @@
 
 A register that outlives its basic block has a place of its own; the others share places, within each block, as soon as
 they are not needed any more. So what a loop works on fits into the processor's cache. The window comes first: program
-counters, the special registers that differ from warp to warp, the registers that outlive a barrier, local memory.
+counters, local memory, the registers that outlive a barrier, the special registers that differ from warp to warp. Those
+that nobody writes after the first barrier come last: a warp that gives way need not save them once more.
 """
 
 from __future__ import annotations
@@ -28,26 +29,32 @@ class Arena:
         blocks = [code.block for code in program.codes]
         self.kinds = {r.name: kept(r.type) for block in blocks for r in _registers(block)}
         self.top = WINDOW.size
-        self.special = {name: self.take(4 * WARP) for name in sorted(_specials(blocks) & OF_THE_WARP)}
-        outlive = set().union(blocks[0].live, *(blocks[b.end.target].live for b in blocks
-                                                if isinstance(b.end, Barrier) and b.end.target != EXIT))
-        self.lasting = {name: self.take_register(self.kinds[name]) for name in sorted(outlive)}
-        self.local, self.local_stride, self.local_stamps = self.top, 0, 0
-        self._take_local(program, check)
-        self.window_end = self.top
-        for name in sorted(set().union(*(block.live for block in blocks)) - outlive):
+        self._take_window(program, blocks, check)
+        for name in sorted(set().union(*(block.live for block in blocks)) - self.lasting.keys()):
             self.lasting[name] = self.take_register(self.kinds[name])
         self.free: dict[int, list[int]] = {}
         self.here: dict[str, int] = {}      # registers of the current basic block
         self.last_use: dict[str, int] = {}
 
+    def _take_window(self, program: Program, blocks: list[Block], check: bool) -> None:
+        self._take_local(program, check)
+        starts = {block.end.target for block in blocks if isinstance(block.end, Barrier)} - {EXIT}
+        outlive = blocks[0].live.union(*(blocks[n].live for n in starts))
+        later = [i for n in _reached(starts, blocks) for i in blocks[n].instructions]
+        changing = outlive.intersection(name for i in later for name in i.writes)
+        self.lasting = {name: self.take_register(self.kinds[name]) for name in sorted(changing)}
+        self.changing_end = self.top
+        self.special = {name: self.take(4 * WARP) for name in sorted(_specials(blocks) & OF_THE_WARP)}
+        self.lasting |= {name: self.take_register(self.kinds[name]) for name in sorted(outlive - changing)}
+        self.window_end = self.top
+
     def _take_local(self, program: Program, check: bool) -> None:
         variables = [v for v in program.variables.values() if v.space == "local"]
         self.local_variables, size = mem.layout(variables, 0)
         self.local_stride = -(-size // 16) * 16
-        self.take(WARP * self.local_stride)
-        if check and size:    # who wrote a word, and who read it
-            self.local_stamps = self.take(2 * WARP * self.local_stride)
+        self.local = self.take(WARP * self.local_stride)
+        # Who wrote a word, and who read it.
+        self.local_stamps = self.take(2 * WARP * self.local_stride) if check and size else 0
 
     def take(self, size: int) -> int:
         """So many bytes."""
@@ -85,6 +92,15 @@ class Arena:
             free = self.free.get(stored(self.kinds[name], WARP))
             self.here[name] = free.pop() if free else self.take_register(self.kinds[name])
         return self.here[name]
+
+
+def _reached(starts: set[int], blocks: list[Block]) -> set[int]:
+    """These blocks, and those to which a thread may come from there."""
+    found, left = set(), starts
+    while left:
+        found = found | left
+        left = {target for n in left for target in blocks[n].end.targets} - found - {EXIT}
+    return found
 
 
 def _registers(block: Block):

@@ -16,13 +16,13 @@ from gemm_lab.emulator.flow import EXIT, Barrier, Branch, Jump
 from gemm_lab.emulator.instructions import meaning
 from gemm_lab.emulator.llvm import control, instructions, memory_records, warp_records
 from gemm_lab.emulator.llvm.arena import Arena
-from gemm_lab.emulator.llvm.code import Access, Code, TableAt, Target
+from gemm_lab.emulator.llvm.code import Access, Code, TableAt, Target, start
 from gemm_lab.emulator.llvm.engine import engine
 from gemm_lab.emulator.llvm.footprints import Table
 from gemm_lab.emulator.llvm.memory import TAG
 from gemm_lab.emulator.llvm.operands import Operands
 from gemm_lab.emulator.llvm.operations import Operation, compute
-from gemm_lab.emulator.llvm.structures import RECORD_BYTES, TABLE_BYTES
+from gemm_lab.emulator.llvm.structures import RECORD_BYTES, TABLE
 from gemm_lab.emulator.memory import LOCAL_TAG, SHARED_TAG
 from gemm_lab.emulator.program import Program
 from gemm_lab.emulator.ptx import SIZES, Immediate, Instruction, Not, Pair, Register, Unsupported, number
@@ -196,14 +196,14 @@ class Assembler(Operands):
         for row, (key, *values) in zip(records, self.records):
             row[:2].view(np.int64)[:] = addresses[key]
             row[2:2 + len(values)] = [self.resolved(value) for value in values]
-        end = self.arena.top + TABLE_BYTES * len(self.tables)
-        return Code(self.program, self.arena, records, self.arena.top, end, self.counters, self.fma, self.accesses,
-                    self.tables, self.constants)
+        end = self.arena.top + TABLE.size * len(self.tables)
+        return Code(self.program, self.arena, records, self.arena.top, end, self.counters, self.fma,
+                    start(self.arena, self.accesses), self.tables, self.constants)
 
     def resolved(self, operand) -> int:
         if isinstance(operand, Target):
             return EXIT if operand.block == EXIT else RECORD_BYTES * self.starts[operand.block]
-        return self.arena.top + TABLE_BYTES * operand.number if isinstance(operand, TableAt) else operand
+        return self.arena.top + TABLE.size * operand.number if isinstance(operand, TableAt) else operand
 
 
 STEPS = {"cvta": Assembler.to_other_space, "isspacep": Assembler.is_in_space, **memory_records.STEPS,

@@ -51,7 +51,9 @@ def run_epochs() -> Function:
             f.copy(base + WINDOW.pcs.at, windows + at, base[CONTEXT.window])
             f.call("choose", base, base, f.constant("u32", 0))
             open_barrier(f, base)
-            f.copy(base[CONTEXT.states] + at, base + WINDOW.pcs.at, base[CONTEXT.window])
+            # What does not change after the first barrier is there already.
+            size = f.select(epoch == 0, base[CONTEXT.window], base[CONTEXT.changing])
+            f.copy(base[CONTEXT.states] + at, base + WINDOW.pcs.at, size)
         with f.when(base[CONTEXT.stop] != 0):
             f.ret()
         f.call("end_epoch", base)

@@ -14,7 +14,7 @@ from gemm_lab.emulator.llvm.functions import Function
 from gemm_lab.emulator.llvm.operations import ALL, Operation
 from gemm_lab.emulator.llvm.races import MANY, numbers
 from gemm_lab.emulator.llvm.requests import Request, differ
-from gemm_lab.emulator.llvm.structures import CONTEXT, COPIES, COPY, ENTRY, EXIT, TABLE, WINDOW
+from gemm_lab.emulator.llvm.structures import CONTEXT, COPIES, COPY, ENTRY, EXIT, PATTERN_BYTES, TABLE, WINDOW
 from gemm_lab.emulator.llvm.values import Value
 
 WORDS = 4 * WARP    # bytes of one word of each lane
@@ -32,8 +32,7 @@ def issue(name: str, size: int) -> Operation:
     f.reach(0, 1, size, noted=False)
     f.require(f.base[WINDOW.issued] - f.base[WINDOW.landed] < COPIES)
     copy = ring(f, f.base, f.base[WINDOW.issued])
-    for field in ("relative", "moves", "lanes"):
-        copy[getattr(COPY, field)] = f.entry[getattr(ENTRY, field)]
+    f.copy(copy, f.entry, f.constant("u64", PATTERN_BYTES))
     copy[COPY.address], copy[COPY.where], copy[COPY.access] = f.address, f.where, f.access
     copy[COPY.commit], copy[COPY.count] = f.base[WINDOW.commits], size // 4
     f.clear(copy + COPY.words.at, f.constant("u64", WORDS * size // 4))    # lanes that read nothing bring zeros

@@ -68,10 +68,16 @@ class Crew:
 
     def met(self) -> bool:
         """Whether a worker has touched a word of global memory that another one has written."""
-        for first in self.workers[0].owners:
-            stamps = [worker.owners[first].reshape(2, -1) != 0 for worker in self.workers]
-            written = sum(written.astype(np.int8) for written, _ in stamps)
-            touched = sum((written | read).astype(np.int8) for written, read in stamps)
-            if ((written > 0) & (touched > 1)).any():
+        return any(map(self.met_in, self.workers[0].owners))
+
+    def met_in(self, first: int) -> bool:
+        """The same for one array."""
+        stamps = [worker.owners[first] != 0 for worker in self.workers]
+        written, touched = np.zeros_like(stamps[0])    # by the workers before
+        for writes, touches in stamps:
+            touches |= writes
+            if (writes & touched).any() or (touches & written).any():
                 return True
+            written |= writes
+            touched |= touches
         return False

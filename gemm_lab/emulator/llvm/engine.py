@@ -9,7 +9,7 @@ from functools import cache, partial
 
 import llvmlite.binding as llvm
 
-from gemm_lab.emulator.llvm import blocks, control, copies, memory, races
+from gemm_lab.emulator.llvm import blocks, control, copies, memory, patterns, races
 from gemm_lab.emulator.llvm.functions import Function
 
 if llvm.llvm_version_info[0] < 22:
@@ -21,8 +21,9 @@ OPTIMIZATION = 1    # of the machine code: more takes longer than it saves
 # What operations call, by name.
 LIBRARY: dict[str, Callable[[], Function]] = {
     **{write.__name__: write for write in (
-        blocks.run, blocks.run_epochs, control.choose, copies.land, memory.search, memory.find_region, races.note,
-        races.look_now, races.look_at_log, races.look, races.end_epoch, races.begin_block)},
+        blocks.run, blocks.run_epochs, control.choose, copies.land, memory.find_region, patterns.search,
+        patterns.describe, races.note, races.look_now, races.look_at_log, races.look, races.end_epoch,
+        races.begin_block)},
     **{f"{write.__name__}_{bits}": partial(write, f"s{bits}") for bits in (8, 16, 32, 64) for write in (
         memory.take, memory.give, memory.gather, memory.scatter)}}
 

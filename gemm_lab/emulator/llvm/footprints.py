@@ -1,26 +1,17 @@
-"""What Python tells the machine code about patterns of addresses: bounds, kind, and the cost of a request.
+"""What requests cost, by the pattern of their addresses.
 
-All follow from the definitions that the NumPy back end uses (`memory.Footprint`), once for each new pattern.
+It follows from the definitions that the NumPy back end uses (`memory.Footprint`), once for each new pattern.
 """
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from gemm_lab.copy_wavefronts import SECTORS, bypass_sectors, copy_wavefronts
 from gemm_lab.counts import LINE_BYTES, SECTOR_BYTES, WARP
-from gemm_lab.emulator.llvm.structures import (
-    BROADCAST,
-    BROADCASTS,
-    ENTRY,
-    PIECE,
-    ROW,
-    ROWS,
-    SCATTERED,
-)
 from gemm_lab.emulator.memory import Footprint
 from gemm_lab.emulator.threads import Group, Launch, Threads
 from gemm_lab.machine_loads import MachineAccess
@@ -45,6 +36,11 @@ class Table:
     def words(self) -> int:
         """Of one thread."""
         return max(self.bytes // 4, 1)
+
+    @cached_property
+    def anywhere(self) -> Table:
+        """The same without its line: what requests cost does not depend on it."""
+        return replace(self, line=None)
 
     def cost(self, lanes: np.ndarray, relative: np.ndarray, address: int) -> tuple[int, ...]:
         """Words, and what counting.COST lists, of the request of some lanes, the first of which reaches `address`."""
@@ -85,56 +81,24 @@ class Meeting(Table):
 FARTHEST, NOTHING = 2**17, -1    # lines between the sources of a warp's lanes; a lane that brings nothing
 
 
-class Entry:
-    """An entry of a table of footprints, in memory that the machine code owns. `row` is a NumPy record."""
-
-    def __init__(self, row: np.void):
-        self.row, self.relative, self.table = row, row["relative"], int(row["table"])
-        self.lanes = np.flatnonzero(int(row["lanes"]) >> _LANES & 1)    # numbers of the active ones
-
-    @classmethod
-    def at(cls, address: int) -> Entry:
-        return cls(np.frombuffer((ctypes.c_char * ENTRY.size).from_address(address), ENTRY.dtype)[0])
-
-    def describe(self, table: Table) -> None:
-        """Fill in what follows from the relative addresses."""
-        row, relative = self.row, self.relative
-        row["moves"] = relative + table.stride * _LANES
-        if table.stride:    # a lane that is not active reads what the first active one sees
-            row["moves"][~np.isin(_LANES, self.lanes)] = row["moves"][self.lanes[0]]
-        row["low"], row["high"] = relative.min(), int(relative.max()) + table.bytes
-        row["bits"], row["kind"] = np.bitwise_or.reduce(relative), self.kind(table)
-
-    def kind(self, table: Table) -> int:
-        """Which pattern the elements of the lanes make."""
-        relative, pieces = self.relative, self.relative.reshape(-1, PIECE)
-        if table.stride:
-            return SCATTERED
-        if not relative.any():
-            return BROADCAST
-        if len(self.lanes) == WARP and (pieces == pieces[:, :1]).all():
-            return BROADCASTS
-        steps = np.diff(pieces, axis=1)
-        if len(self.lanes) < WARP or table.bytes != table.element_bytes or (steps != table.bytes).any():
-            return SCATTERED
-        return ROW if (np.diff(relative) == table.bytes).all() else ROWS
-
-
 # ---- what requests cost ---------------------------------------------------------------------------------------------
 
-_costs: dict[tuple, dict[int, np.ndarray]] = {}    # of this process: pattern -> number of a hit -> cost
+_costs: dict[tuple, dict[int, tuple[int, ...]]] = {}    # of this process: pattern -> number of a hit -> cost
 
 
-def harvest(entry: Entry, table: Table) -> list[int]:
-    """What all requests of an entry cost together."""
-    hits = entry.row["hits"]
-    sort = replace(table, line=None), int(entry.row["lanes"]), entry.relative.tobytes()
-    if sort not in _costs and len(_costs) >= MOST_COSTS:
-        _costs.clear()
-    known, total = _costs.setdefault(sort, {}), 0
-    for hit in map(int, np.flatnonzero(hits)):
+def harvest(entry: np.void, table: Table) -> list[int]:
+    """What all requests of an entry of a table cost together."""
+    lanes, relative, hits = int(entry["lanes"]), entry["relative"], entry["hits"]
+    pattern = table.anywhere, lanes, relative.tobytes()
+    known = _costs.get(pattern)
+    if known is None:
+        if len(_costs) >= MOST_COSTS:
+            _costs.clear()
+        known = _costs[pattern] = {}
+    total, found = [0] * 5, hits.nonzero()[0]
+    for hit, times in zip(found.tolist(), hits[found].tolist()):
         if hit not in known:    # 32 for the byte in its word, 1 for the word in its line
-            known[hit] = np.array(table.cost(entry.lanes, entry.relative[entry.lanes].astype(np.int64),
-                                             4 * (hit % 32) + hit // 32))
-        total = total + known[hit] * int(hits[hit])
-    return total.tolist()
+            active = np.flatnonzero(lanes >> _LANES & 1)
+            known[hit] = table.cost(active, relative[active].astype(np.int64), 4 * (hit % 32) + hit // 32)
+        total = [sum_ + times * part for sum_, part in zip(total, known[hit])]
+    return total

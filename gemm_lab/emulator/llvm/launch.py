@@ -32,15 +32,16 @@ def run(execution: Execution, progress: Callable[[int], None] = lambda blocks: N
     code = assembled(execution.program, execution.shared if execution.count else AS_WRITTEN, execution.check)
     started = time.perf_counter()
     regions = dict(execution.memory.regions)
-    before = {number: region.storage.copy() for number, region in regions.items() if region.writable}
     held = {name: data.copy() for name, data in execution.memory.held.items()}
-    crew = Crew(Setting(code, execution))
+    setting = Setting(code, execution)
+    before = [(region.storage, region.storage.copy()) for region in setting.watched if region.writable]
+    crew = Crew(setting)
     if crew.work(progress):
         report(execution, crew.workers)
         return time.perf_counter() - started
     execution.memory.regions = regions
-    for number, storage in before.items():
-        regions[number].storage[:] = storage
+    for storage, copy in before:
+        storage[:] = copy
     execution.memory.held.clear()
     execution.memory.held.update(held)
     return None

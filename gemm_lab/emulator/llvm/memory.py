@@ -1,4 +1,4 @@
-"""What memory requests call: finding a footprint or a region, and moving the elements of 32 lanes."""
+"""What memory requests call: finding a region, and moving the elements of 32 lanes."""
 
 from __future__ import annotations
 
@@ -9,56 +9,17 @@ from gemm_lab.emulator.llvm.structures import (
     BROADCAST,
     BROADCASTS,
     CONTEXT,
-    ENTRIES,
     ENTRY,
     GENERIC,
     PIECE,
     REGION,
     ROW,
     ROWS,
-    TABLE,
 )
 from gemm_lab.emulator.llvm.values import bits
 
 TAG = 56    # generic addresses say from this bit on which memory they mean
 SPACES_AT, SPACE_BYTES = CONTEXT.spaces.at, 24
-
-
-PROBES = 8    # entries of a table that a footprint may have
-_ODD = [(2 * k + 1) * 0x9E3779B1 % 2**32 - 2**31 for k in range(WARP)]
-
-
-def search() -> Function:
-    """search(table, relative, lanes, number, base): make a footprint's entry the table's last, described by Python."""
-    f = Function("search", ("table", "ptr"), ("relative", "s32", WARP), ("lanes", "u32"), ("number", "s32"),
-                 ("base", "ptr"))
-    table, relative, lanes, number, base = f.parameters
-    mixed = f.reduce("add", relative * f.vector("s32", _ODD)).seen_as("u32") ^ (lanes * 0x85EBCA6B)
-    first = (mixed * 0xC2B2AE35) >> (33 - ENTRIES.bit_length())
-
-    def entry_at(slot):
-        return table + (slot.to("u64") * ENTRY.size + TABLE.size)
-
-    def describe(slot):
-        entry = entry_at(slot)
-        entry[ENTRY.relative], entry[ENTRY.lanes], entry[ENTRY.table] = relative, lanes, number.seen_as("u32")
-        table[TABLE.last], table[TABLE.used] = entry, table[TABLE.used] | (slot.like(1) << slot)
-        f.call(base[CONTEXT.describe], entry)
-        f.ret()
-    with f.loop(f.constant("u32", PROBES)) as step:
-        slot = (first + step) & (ENTRIES - 1)
-        entry = entry_at(slot)
-        with f.when(((entry[ENTRY.relative] != relative).set() | (entry[ENTRY.lanes] ^ lanes)) == 0):
-            table[TABLE.last] = entry
-            f.ret()
-        with f.when(entry[ENTRY.lanes] == 0):
-            describe(slot)
-    entry = entry_at(first)    # no room: somebody must go
-    f.call("look_at_log", base)    # it may refer to the entry that is replaced now
-    f.call(base[CONTEXT.forget], entry)
-    f.clear(entry + ENTRY.hits.at, f.constant("u64", 8 * ENTRY.hits.lanes))
-    describe(first)
-    return f
 
 
 def take(kind: str) -> Function:

@@ -14,7 +14,7 @@ footprint that is about to be replaced.
 
 from __future__ import annotations
 
-from gemm_lab.counts import WARP
+from gemm_lab.counts import WARP, WORD_BYTES
 from gemm_lab.emulator.llvm.functions import Function
 from gemm_lab.emulator.llvm.structures import (
     ACCESS,
@@ -26,6 +26,7 @@ from gemm_lab.emulator.llvm.structures import (
     LOCALLY,
     LOG,
     MANY,
+    ROW,
 )
 from gemm_lab.emulator.llvm.values import Value
 
@@ -92,29 +93,64 @@ def look() -> Function:
     oldest  the lowest one that counts as written
     many    the stamp of several readers
     """
-    f = Function("look", ("address", "s64"), ("entry", "ptr"), ("access", "ptr"), ("me", "u32", WARP),
-                 ("epoch", "u32"), ("oldest", "u32"), ("many", "u32"), ("base", "ptr"))
-    address, entry, access, me, epoch, oldest, many, base = f.parameters
+    f = Look("look", ("address", "s64"), ("entry", "ptr"), ("access", "ptr"), ("me", "u32", WARP), ("epoch", "u32"),
+             ("oldest", "u32"), ("many", "u32"), ("base", "ptr"))
+    address, entry, access, *_ = f.parameters
     stamps = (access[ACCESS.stamps] + (address & -4)).seen_as("ptr")
-    lanes, moves = entry[ENTRY.lanes], (entry[ENTRY.moves] + (address & 3).to("s32")) & -4    # whole words
+    moves = (entry[ENTRY.moves] + (address & 3).to("s32")) & -4    # whole words
+    one_row = (entry[ENTRY.kind] == ROW) & (entry[ENTRY.high] - entry[ENTRY.low] == WARP * WORD_BYTES)
+    with f.when(one_row):    # the usual way is worth a shortcut
+        f.compare(stamps, InARow())
+        f.ret()
     with f.loop(access[ACCESS.words]) as k:
-        written = stamps + k.to("u64") * 4
-        read = written + access[ACCESS.far]
-        writer, reader = gather(f, written, moves), gather(f, read, moves)
-        conflict = foreign(writer, me, epoch)
-        with f.when(access[ACCESS.writes] == 0):
-            stop(f, base, conflict | (writer < oldest), lanes)
-            stamp = f.select(foreign(reader, me, epoch), many, me)
-            scatter(f, read, moves, lanes, stamp)
-            several = (gather(f, read, moves) != stamp).set() & lanes
-            with f.when(several != 0):
-                scatter(f, read, moves, several, many.broadcast(WARP))
-        with f.when(access[ACCESS.writes] != 0):
-            scatter(f, written, moves, lanes, me)
-            twice = gather(f, written, moves) != me    # two lanes write the same word
-            stop(f, base, conflict | foreign(reader, me, epoch) | twice, lanes)
+        f.compare(stamps + k.to("u64") * WORD_BYTES, Scattered(f, moves))
     f.ret()
     return f
+
+
+class Look(Function):
+    """`look`, while it is being written."""
+
+    def compare(self, written: Value, words: InARow | Scattered) -> None:
+        """Compare and change the stamps of one word of each lane: `written` is where those of the writers are."""
+        _, entry, access, me, epoch, oldest, many, base = self.parameters
+        lanes, read = entry[ENTRY.lanes], written + access[ACCESS.far]
+        writer, reader = words.gather(written), words.gather(read)
+        conflict = foreign(writer, me, epoch)
+        with self.when(access[ACCESS.writes] == 0):
+            stop(self, base, conflict | (writer < oldest), lanes)
+            stamp = self.select(foreign(reader, me, epoch), many, me)
+            words.scatter(read, lanes, stamp)
+            several = (words.gather(read) != stamp).set() & lanes
+            with self.when(several != 0):
+                words.scatter(read, several, many.broadcast(WARP))
+        with self.when(access[ACCESS.writes] != 0):
+            words.scatter(written, lanes, me)
+            twice = words.gather(written) != me    # two lanes write the same word
+            stop(self, base, conflict | foreign(reader, me, epoch) | twice, lanes)
+
+
+class InARow:
+    """The stamps of 32 words that lie one behind the other."""
+
+    def gather(self, where: Value) -> Value:
+        return where.load("u32", WARP)
+
+    def scatter(self, where: Value, lanes: Value, stamps: Value) -> None:
+        where.store(stamps)    # in a row, all lanes are active
+
+
+class Scattered:
+    """The stamps of words that lie anywhere."""
+
+    def __init__(self, f: Function, moves: Value):
+        self.f, self.moves = f, moves
+
+    def gather(self, where: Value) -> Value:
+        return self.f.call("gather_32", where, self.moves, result="u32", lanes=WARP)
+
+    def scatter(self, where: Value, lanes: Value, stamps: Value) -> None:
+        self.f.call("scatter_32", where, self.moves, lanes, stamps)
 
 
 def stop(f: Function, base: Value, conflict: Value, lanes: Value) -> None:
@@ -126,14 +162,6 @@ def stop(f: Function, base: Value, conflict: Value, lanes: Value) -> None:
 def foreign(stamp: Value, me: Value, epoch: Value) -> Value:
     """Whether a stamp is somebody else's of this epoch."""
     return (stamp >= epoch) & (stamp != me)
-
-
-def gather(f: Function, where: Value, moves: Value) -> Value:
-    return f.call("gather_32", where, moves, result="u32", lanes=WARP)
-
-
-def scatter(f: Function, where: Value, moves: Value, lanes: Value, values: Value) -> None:
-    f.call("scatter_32", where, moves, lanes, values)
 
 
 def end_epoch() -> Function:

@@ -1,9 +1,9 @@
 """Memory requests of one warp: the operations for loads and stores.
 
-`footprint` recognises a pattern of addresses, relative to the first active lane, that was seen before; Python describes
-each new one (see `footprints`). Bounds and alignment of a request follow from its pattern and one address, and so does
-what it costs: it is enough to count how often a pattern occurs (`hits`). Then the elements of the lanes move, all at
-once where they lie in a row or are the same.
+`footprint` recognises a pattern of addresses, relative to the first active lane, or describes a new one (see
+`patterns`). Bounds and alignment of a request follow from its pattern and one address, and so does what it costs: it is
+enough to count how often a pattern occurs (`hits`). Then the elements of the lanes move, all at once where they lie in
+a row or are the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from gemm_lab.emulator.llvm.structures import (
     GENERIC,
     ROW,
     TABLE,
-    TABLE_BYTES,
 )
 from gemm_lab.emulator.llvm.values import Value, bits
 
@@ -36,7 +35,7 @@ def footprint(name: str, register: str, generic: bool) -> Operation:
     anchor = (f.place(0) + first * (bits(register) // 8)).load(register).to("s64")
     if generic:
         space = (anchor >> TAG) & 3
-        table, number = table + space * TABLE_BYTES, number + space.to("s32")
+        table, number = table + space * TABLE.size, number + space.to("s32")
         f.require(space < GENERIC)
     entry = table[TABLE.last]
     now[FOOTPRINT.entry], now[FOOTPRINT.anchor] = entry, anchor

@@ -10,24 +10,11 @@ from gemm_lab.counts import WARP
 from gemm_lab.emulator import memory as mem
 from gemm_lab.emulator import watched
 from gemm_lab.emulator.flow import EXIT
-from gemm_lab.emulator.llvm.code import Access, Code
+from gemm_lab.emulator.llvm.code import Code
 from gemm_lab.emulator.llvm.loops import BUDGET
-from gemm_lab.emulator.llvm.structures import (
-    ACCESS,
-    GENERIC,
-    GLOBAL,
-    LOCAL,
-    ORDINARY,
-    SHARED,
-    WINDOW,
-    WRITABLE,
-    seen,
-    zeros,
-)
+from gemm_lab.emulator.llvm.structures import WINDOW, seen, zeros
 from gemm_lab.emulator.machine import Execution
 from gemm_lab.emulator.threads import Launch, Threads
-
-SPACES = {"global": GLOBAL, "const": GLOBAL, "shared": SHARED, "local": LOCAL, None: GENERIC}
 
 
 @lru_cache(maxsize=64)
@@ -53,13 +40,11 @@ class Setting:
 
     @cached_property
     def start(self) -> np.ndarray:
-        """How an arena starts: constants and accesses."""
-        start = zeros(self.code.arena.top)
+        """How an arena starts."""
+        start = self.code.start.copy()
         for (what, kind, *value), place in self.code.constants.items():
             data = np.frombuffer(self.constant(what, kind, *value), np.uint8)
             start[place:place + len(data)] = data
-        for access in self.code.accesses:
-            self.fill(seen(start, ACCESS, access.at), access)
         return start
 
     def constant(self, what: str, kind: str, *value) -> bytes:
@@ -77,13 +62,6 @@ class Setting:
         if kind == "pred":
             return (b"\0" if value[0] == b"\0" else b"\xff") * 4
         return value[0] * WARP
-
-    @staticmethod
-    def fill(row: np.ndarray, access: Access) -> None:
-        """An access that has not reached any region yet."""
-        row["first"], row["end"], row["offset"], row["space"] = 1, 0, access.offset, SPACES[access.space]
-        row["required"] = WRITABLE * (access.action == "store") + ORDINARY * (access.space != "const")
-        row["words"], row["writes"] = access.words, access.action == "store"
 
     @cached_property
     def windows(self) -> np.ndarray:

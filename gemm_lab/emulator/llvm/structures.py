@@ -2,8 +2,8 @@
 
 Every worker (a thread of the CPU) has an *arena*: one piece of memory in which everything has its place, so that an
 operand is a number, the distance from the start. First comes the context, then the window: what belongs to the warp
-that runs now, and is exchanged when another one runs. Then come the other registers, the constants, the accesses, and
-the tables of footprints.
+that runs now, and is exchanged when another one runs. Then come the other registers, the constants, the accesses,
+the tables of footprints, and their entries.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ CONTEXT = structure(
     active="u32",                  # lanes that run
     others="u32",                  # the lowest program counter among the other lanes of the warp
     code="ptr",                    # the records of the kernel
-    # Functions of Python: (entry) a footprint is replaced; (entry) a new one must be described; (basic block) a warp
-    # has used up its budget.
-    forget="ptr", describe="ptr", spent="ptr",
+    # Functions of Python: (entry) a footprint is replaced; (basic block) a warp has used up its budget.
+    forget="ptr", spent="ptr",
+    unused="ptr",                  # the next entry that no table has yet
     copies="ptr",                  # the asynchronous copies of each warp
     spaces="u64*9",               # of global, shared and local memory: regions, log2 of their distance, how many
     next_block="ptr",              # the number of the block that nobody has begun yet
@@ -62,7 +62,8 @@ CONTEXT = structure(
     waiting="u32",                 # not 0: some lane of the block waits at the barrier
     coming="u32", saying_yes="u32",    # threads that came to it, and those that voted for yes,
     came="u32", said_yes="u32",        # and how many it was at the barrier that has opened last
-    window="u64",                  # bytes of the window
+    window="u64",                  # bytes of the window,
+    changing="u64",                # and of the part of it that may change after the first barrier
     states="ptr",                  # the windows of the warps that do not run,
     fresh="ptr",                   # and what they hold at the start
     shared="ptr", fresh_shared="ptr", shared_bytes="u64",    # shared memory, and what it holds at the start
@@ -112,30 +113,34 @@ REGION = structure(first="s64", end="s64", move="s64", stamps="s64", far="s64", 
 WRITABLE, ORDINARY = 1, 2             # ORDINARY: not __constant__
 FREELY, LATER, NOW, LOCALLY = range(4)    # how accesses are looked at: not at all, when the epoch ends, at once
 
-# An entry of a table of footprints: see `footprints`.
-ENTRY = structure(
-    relative=f"s32*{WARP}",        # addresses of the lanes, relative to the first active one
-    moves=f"s32*{WARP}",           # where to find the elements, relative to that of the first active lane
-    lanes="u32",                   # the active lanes, as a set
-    kind="u32",                    # SCATTERED, BROADCAST, ROW, ...
-    table="u32",                   # its table's number
-    low="s64", high="s64",         # the lowest relative address, and the end of the highest element
-    bits="s64",                    # all relative addresses or'ed
-    hits="u64*128",                # how many requests there were, by the first address modulo 128: see `footprints`
-)
-# No pattern; all lanes the same address; a row of elements; or that in each piece of 8 lanes on its own.
+_PATTERN = {
+    "relative": f"s32*{WARP}",     # addresses of the lanes, relative to the first active one
+    "moves": f"s32*{WARP}",        # where to find the elements, relative to that of the first active lane
+    "lanes": "u32",                # the active lanes, as a set
+    "kind": "u32",                 # SCATTERED, BROADCAST, ROW, ...
+    "table": "u32",                # its table's number
+    "low": "s64", "high": "s64",   # the lowest relative address, and the end of the highest element
+    "bits": "s64",                 # all relative addresses or'ed
+}
+# An entry of a table of footprints: how many requests of a pattern there were, by the first address modulo 128.
+ENTRY = structure(**_PATTERN, hits="u64*128")
+PATTERN_BYTES = ENTRY.hits.at
+# `kind`: no pattern; all lanes the same address; a row of elements; or that in each piece of 8 lanes on its own.
 SCATTERED, BROADCAST, ROW, BROADCASTS, ROWS = range(5)
 PIECE = 8
 ENTRIES = 16
-TABLE = structure(last="ptr", used="u32")    # the entry used last; which are in use; the entries follow
-TABLE_BYTES = TABLE.size + ENTRIES * ENTRY.size
+TABLE = structure(
+    last="ptr",                    # the entry used last
+    bytes="s32", element_bytes="s32", stride="s32",    # as in `footprints.Table`
+    entries=f"u64*{ENTRIES}",      # where its entries are, in no order; 0: none
+)
 
 # A footprint of now: the entry that describes it, and the address of the first active lane.
 FOOTPRINT = structure(entry="ptr", anchor="s64")
 
 # An asynchronous copy under way: it begins like an entry; then what will land where, and in which of the warp's groups.
 COPY = structure(
-    relative=f"s32*{WARP}", moves=f"s32*{WARP}", lanes="u32",    # as in ENTRY
+    **_PATTERN,
     words=f"s32*{4 * WARP}",       # the first word of each lane, then the second, ...
     address="s64", where="ptr", access="ptr", commit="u32", count="u32",
 )

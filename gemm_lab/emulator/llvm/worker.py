@@ -9,7 +9,7 @@ import numpy as np
 
 from gemm_lab.counts import WARP
 from gemm_lab.emulator import memory as mem
-from gemm_lab.emulator.llvm.footprints import Entry, Table, harvest
+from gemm_lab.emulator.llvm.footprints import Table, harvest
 from gemm_lab.emulator.llvm.loops import Watch
 from gemm_lab.emulator.llvm.setting import Setting
 from gemm_lab.emulator.llvm.structures import (
@@ -27,7 +27,7 @@ from gemm_lab.emulator.llvm.structures import (
     ORDINARY,
     REGION,
     TABLE,
-    TABLE_BYTES,
+    WINDOW,
     WRITABLE,
     address,
     seen,
@@ -48,17 +48,19 @@ class Worker:
         self.arena[:len(setting.start)] = setting.start
         self.shared = zeros(len(setting.shared.bytes))
         self.stamps = zeros(2 * len(self.shared))
-        self.owners = {r.first: np.zeros(2 * (r.size // 4 + 1), np.uint32) for r in setting.watched}
+        self.owners = {r.first: np.zeros((2, r.size // 4 + 1), np.uint32) for r in setting.watched}
         self.context = seen(self.arena, CONTEXT)[0]
         self.watch = Watch(self)
-        for at in self.tables_at():    # the entry used last: the first one, which describes nothing yet
-            seen(self.arena, TABLE, at)["last"] = address(self.arena) + at + TABLE.size
+        self.make_tables()
         for name, value in (self.numbers() | self.pointers() | self.functions()).items():
             self.context[name] = value
 
-    def tables_at(self) -> range:
-        """Where the tables of footprints are."""
-        return range(self.code.tables_at, self.code.arena_bytes, TABLE_BYTES)
+    def make_tables(self) -> None:
+        """The tables of footprints: none has an entry yet."""
+        tables = self.arena[self.code.tables_at:self.code.entries_at].view(TABLE.dtype)
+        for name in ("bytes", "element_bytes", "stride"):
+            tables[name] = [getattr(table, name) for table in self.code.tables]
+        tables["last"] = address(self.arena) + self.code.entries_at    # an entry that describes nothing
 
     # ---- the context
 
@@ -66,21 +68,22 @@ class Worker:
         setting, launch = self.setting, self.setting.launch
         return {"blocks": launch.blocks, "blocks_x": launch.grid[0], "blocks_y": launch.grid[1],
                 "warps": launch.warps, "threads": launch.threads, "in_block": setting.numbers_in_block,
-                "window": setting.windows.shape[1], "shared_bytes": len(self.shared),
-                "stamp_bytes": len(self.stamps), "epoch": EPOCH, "checks": setting.execution.check,
-                "spaces": self.spaces()}
+                "window": setting.windows.shape[1], "changing": self.code.arena.changing_end - WINDOW.pcs.at,
+                "shared_bytes": len(self.shared), "stamp_bytes": len(self.stamps), "epoch": EPOCH,
+                "checks": setting.execution.check, "spaces": self.spaces()}
 
     def pointers(self) -> dict[str, int]:
         setting, log = self.setting, zeros(LOG_ENTRIES * LOG.size)
         arrays = {"code": self.code.records, "next_block": setting.next_block, "fresh": setting.windows,
                   "states": zeros(setting.windows.size), "shared": self.shared, "fresh_shared": setting.shared.bytes,
                   "log": log, "log_end": log, "log_limit": log[-LOG.size:], "numbers": setting.numbers,
-                  "stamps": self.stamps, "copies": zeros(setting.launch.warps * COPIES * COPY.size)}
+                  "stamps": self.stamps, "unused": self.arena[self.code.entries_at + ENTRY.size:],
+                  "copies": zeros(setting.launch.warps * COPIES * COPY.size)}
         self.keep.append(arrays)
         return {name: address(array) for name, array in arrays.items()}
 
     def functions(self) -> dict[str, int]:
-        callbacks = {name: _CALLBACK(getattr(self, name)) for name in ("forget", "describe", "spent")}
+        callbacks = {name: _CALLBACK(getattr(self, name)) for name in ("forget", "spent")}
         self.keep.append(callbacks)
         return {name: ctypes.cast(function, ctypes.c_void_p).value for name, function in callbacks.items()}
 
@@ -120,16 +123,9 @@ class Worker:
 
     # ---- called by machine code
 
-    def describe(self, at: int) -> None:
-        """There is a new entry in a table."""
-        entry = Entry.at(at)
-        entry.describe(self.code.tables[entry.table])
-
     def forget(self, at: int) -> None:
         """An entry is about to be replaced."""
-        entry = Entry.at(at)
-        if entry.row["hits"].any():
-            self.forgotten.append((self.code.tables[entry.table], harvest(entry, self.code.tables[entry.table])))
+        self.forgotten.append(self.cost(seen(self.arena, ENTRY, at - address(self.arena))[0]))
 
     def spent(self, block: int) -> None:
         """A warp has used up its budget."""
@@ -162,9 +158,10 @@ class Worker:
     def costs(self) -> Iterator[tuple[Table, list[int]]]:
         """What the requests of each table cost, in parts."""
         yield from self.forgotten
-        for at, table in zip(self.tables_at(), self.code.tables):
-            used = int(seen(self.arena, TABLE, at)["used"][0])
-            entries = self.arena[at + TABLE.size:at + TABLE_BYTES].view(ENTRY.dtype)
-            for row in entries[np.flatnonzero(used >> np.arange(len(entries)) & 1)]:
-                if row["hits"].any():
-                    yield table, harvest(Entry(row), table)
+        start, end = self.code.entries_at, int(self.context["unused"]) - address(self.arena)
+        yield from map(self.cost, self.arena[start:end].view(ENTRY.dtype)[1:])
+
+    def cost(self, entry: np.void) -> tuple[Table, list[int]]:
+        """What the requests of an entry cost."""
+        table = self.code.tables[entry["table"]]
+        return table, harvest(entry, table)
