@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gemm_lab.compiler import compile_kernel, entries, sass_by_line, shared_accesses
+from gemm_lab.compiler import compile_kernel, entries, global_loads, sass_by_line, shared_accesses
 from gemm_lab.compiler.sass import opcode
 from gemm_lab.kernels import RegisterTiling1D, SharedTiling
 
@@ -68,3 +68,6 @@ def test_as_nvdisasm_lists_them(source, entry, arch):
     wanted = listed(compiled)
     assert wanted, "this kernel has nothing to compare"
     assert shared_accesses(compiled) == wanted
+    loads = Counter(line for line, code in sass_by_line(compiled).items() for text in code
+                    if opcode(text).startswith("LDG"))
+    assert global_loads(compiled) == loads

@@ -174,9 +174,9 @@ def test_lanes_meet_before_the_end_of_a_loop_that_stands_above_its_head(monkeypa
     assert stores() == 2
     for function in ("in_order", "with_meetings"):
         monkeypatch.setattr(flow, function, lambda blocks: blocks)
-    program.load.cache_clear()
+    program.decoded.cache_clear()
     assert stores() == 3, "in the PTX the store stands above the load: this test tells the orders apart"
-    program.load.cache_clear()
+    program.decoded.cache_clear()
 
 
 def test_blocks_are_put_in_order():

@@ -16,7 +16,7 @@ from gemm_lab.compiler.diagnostics import FILE, CompileError, Diagnostic, about_
 from gemm_lab.compiler.nvrtc import NoCompiler
 
 __all__ = ["ARCH_PTX", "CompileError", "Compiled", "Diagnostic", "NoCompiler", "Ptx", "compile_kernel", "compile_ptx",
-           "entries", "sass_by_line", "shared_accesses", "show"]
+           "entries", "global_loads", "sass_by_line", "shared_accesses", "show"]
 
 ARCH_PTX = "compute_80"     # the one virtual architecture that is emulated
 _UNUSED = "-diag-suppress=177"      # "declared but never referenced" means nothing once host code is left out
@@ -123,9 +123,16 @@ def shared_accesses(compiled: Compiled) -> dict[int, Counter[str]]:
     Needs no nvdisasm.
     """
     found: dict[int, Counter[str]] = {}
-    for access in cubin.shared_accesses(compiled.cubin, compiled.entry):
-        if access.line is not None:
+    for access in cubin.accesses(compiled.cubin, compiled.entry):
+        if access.line is not None and access.name[:3] in ("LDS", "STS"):
             found.setdefault(access.line, Counter())[access.name] += 1
+    return dict(sorted(found.items()))
+
+
+def global_loads(compiled: Compiled) -> dict[int, int]:
+    """Source line -> its instructions that load from global memory, however wide; as in `shared_accesses`."""
+    found = Counter(access.line for access in cubin.accesses(compiled.cubin, compiled.entry)
+                    if access.line is not None and access.name.startswith("LDG"))
     return dict(sorted(found.items()))
 
 

@@ -1,4 +1,4 @@
-"""The shared-memory instructions of a cubin by source line, read from its bytes.
+"""The shared-memory instructions and global loads of a cubin by source line, read from its bytes.
 
 nvdisasm says the same and much more, but takes half a second to start: too long before every emulated launch. A cubin
 is an ELF file. An instruction is 16 bytes; NVIDIA publishes no encoding, so the fields used here were read off
@@ -19,15 +19,15 @@ from gemm_lab.compiler.diagnostics import FILE
 from gemm_lab.compiler.line_table import lines_of, sequences
 
 INSTRUCTION_BYTES = 16
-OPERATIONS = {0x984: "LDS", 0x388: "STS", 0x988: "STS"}
+OPERATIONS = {0x984: "LDS", 0x388: "STS", 0x988: "STS", 0x381: "LDG", 0x981: "LDG"}
 WIDTHS = ("U8", "S8", "U16", "S16", "", "64", "128", "")
 
 
 @dataclass(frozen=True)
-class SharedAccess:
-    """One machine instruction that loads from or stores to shared memory.
+class Access:
+    """One machine instruction that loads from or stores to shared memory, or loads from global memory.
 
-    name  "LDS", "STS.64", "LDS.U8": no suffix means 32 bits
+    name  "LDS", "STS.64", "LDS.U8", "LDG": no suffix means 32 bits
     line  of the student's source. Code from an inlined function belongs to the function's own line if it stands in
           the student's source, and to the line that called it if it stands in a header; None where neither does
     """
@@ -36,8 +36,8 @@ class SharedAccess:
     line: int | None
 
 
-def shared_accesses(cubin: bytes, entry: str) -> list[SharedAccess]:
-    """The shared-memory instructions of one kernel, in program order."""
+def accesses(cubin: bytes, entry: str) -> list[Access]:
+    """Those of one kernel, in program order."""
     names, sections = _sections(cubin)
     code = f".text.{entry}"
     lines, found = _lines(names, sections, code), []
@@ -45,7 +45,7 @@ def shared_accesses(cubin: bytes, entry: str) -> list[SharedAccess]:
         if name := OPERATIONS.get(low & 0xFFF):
             place = bisect(lines, n * INSTRUCTION_BYTES, key=itemgetter(0)) - 1
             line = lines[place][1] if place >= 0 else None
-            found.append(SharedAccess(f"{name}.{WIDTHS[high >> 9 & 7]}".rstrip("."), line))
+            found.append(Access(f"{name}.{WIDTHS[high >> 9 & 7]}".rstrip("."), line))
     return found
 
 

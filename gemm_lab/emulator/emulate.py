@@ -85,8 +85,9 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
         memory = Global(variables)
         declared = arguments.signature(source, entry)
         bound = arguments.bind(kernel.kernel.parameters, declared, args, memory)
-        counts = mode != "values" and not check_again
-        shared = shared_requests(source, entry) if counts and machine_code else AS_WRITTEN
+        counts, shared = mode != "values" and not check_again, AS_WRITTEN
+        if counts and machine_code:
+            shared, kernel = shared_requests(source, entry), as_assembled(kernel, source, entry, ptx)
         recorder = make_recorder(launch, trace_block, source, entry, declared, shared) if mode == "trace" else None
         return execute(Execution(kernel, launch, memory, bound, shared, count=counts, check=mode in ("check", "trace"),
                                  step_limit=limit and limit * (UNOPTIMIZED_STEPS if check_again else 1),
@@ -96,6 +97,17 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     if spare is None or not wants_second_look(first, unoptimized):
         return first
     return second_look(first, run(run_on_numpy, *spare, check_again=True))
+
+
+def as_assembled(kernel: program.Program, source: str, entry: str, ptx: compiler.Ptx) -> program.Program:
+    """The kernel with its loops unrolled as the machine code has them, where that may matter to what is counted."""
+    if not kernel.parts:
+        return kernel
+    try:
+        machine_code = compiler.compile_kernel(source, entry)
+    except compiler.CompileError:    # ptxas refused: it needs more than a block can have
+        return kernel
+    return program.load(ptx.text, ptx.entry, global_loads=compiler.global_loads(machine_code))
 
 
 def copied(args: list) -> list:

@@ -119,7 +119,7 @@ def in_order(blocks: list[Block]) -> list[Block]:
         for target in sorted({t for t in onwards[order[-1]] if not waiting[t]}):
             heappush(ready, target)
     place = {old: new for new, old in enumerate(order)} | {EXIT: EXIT}
-    return [replace(blocks[n], end=_renumbered(blocks[n].end, place)) for n in order]
+    return [replace(blocks[n], end=renumbered(blocks[n].end, place)) for n in order]
 
 
 def with_meetings(blocks: list[Block]) -> list[Block]:
@@ -138,7 +138,7 @@ def with_meetings(blocks: list[Block]) -> list[Block]:
     joined = []
     for n, block in enumerate(blocks):
         back = {head: meeting[head] for head in block.end.targets if head <= n and head in meeting}
-        joined.append(replace(block, end=_renumbered(block.end, place | back)))
+        joined.append(replace(block, end=renumbered(block.end, place | back)))
         joined += [Block(end=Jump(place[-head], block.line), added=True) for tail, head in added if tail == n]
     return joined
 
@@ -159,7 +159,7 @@ def _without_ways_back(blocks: list[Block]) -> list[tuple[int, ...]]:
     return onwards
 
 
-def _renumbered(end: Jump | Branch | Barrier, place: dict[int, int]) -> Jump | Branch | Barrier:
+def renumbered(end: Jump | Branch | Barrier, place: dict[int, int]) -> Jump | Branch | Barrier:
     if isinstance(end, Branch):
         return replace(end, taken=place[end.taken], otherwise=place[end.otherwise])
     return replace(end, target=place[end.target])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 
-from gemm_lab.emulator import debug_info, flow, fusing, loops, ptx, reader, selecting, watched
+from gemm_lab.emulator import debug_info, flow, fusing, loops, ptx, reader, selecting, unrolling, watched
 from gemm_lab.emulator.debug_info import DebugInfo
 from gemm_lab.emulator.decode import Decoder
 from gemm_lab.emulator.flow import EXIT, Barrier, Block, Branch, Jump
@@ -53,12 +53,16 @@ class Code:
 class Program:
     """A kernel, decoded. It holds nothing that depends on a launch, so it is made once."""
 
-    def __init__(self, kernel: ptx.Kernel, info: DebugInfo | None = None):
+    def __init__(self, kernel: ptx.Kernel, info: DebugInfo | None = None,
+                 global_loads: Mapping[int, int] | None = None):
         self.kernel, self.variables = kernel, kernel.variables
         blocks = flow.basic_blocks(kernel)
         if info is None:    # ptxas does neither to unoptimised PTX
             fusing.fuse(blocks)
             selecting.select(blocks)
+        self.parts = bool(unrolling.parting(blocks))    # whether lanes may go unequally often round a loop that loads
+        if global_loads is not None:
+            blocks = unrolling.unroll(blocks, unrolling.unrolled(blocks, global_loads))
         self.tracking = Tracking(kernel, info, blocks) if info is not None else None
         decoder = TrackingDecoder(kernel, self.tracking) if self.tracking else Decoder(kernel)
         self.controls, self.endings = loops.controls(blocks), flow.endings(blocks)
@@ -86,10 +90,20 @@ class Program:
         return min(around, key=lambda loop: len(loop.body)).line if around else self.codes[block].end.line
 
 
+def load(text: str, entry: str, tracked: bool = False, global_loads: Mapping[int, int] | None = None) -> Program:
+    """The kernel `entry` of a PTX module.
+
+    tracked       it is unoptimised PTX, in which undefined values are followed
+    global_loads  line -> loads from global memory in the machine code: unroll loops as ptxas has done
+    """
+    return decoded(text, entry, tracked, None if global_loads is None else tuple(global_loads.items()))
+
+
 @lru_cache(maxsize=64)
-def load(text: str, entry: str, tracked: bool = False) -> Program:
-    """The kernel `entry` of a PTX module; `tracked`: unoptimised PTX, in which undefined values are followed."""
-    return Program(reader.parse(text, entry), debug_info.read(text) if tracked else None)
+def decoded(text: str, entry: str, tracked: bool, global_loads: tuple[tuple[int, int], ...] | None) -> Program:
+    """The same with arguments that can be remembered."""
+    return Program(reader.parse(text, entry), debug_info.read(text) if tracked else None,
+                   None if global_loads is None else dict(global_loads))
 
 
 def _code(block: Block, blocks: list[Block], decoder: Decoder, endings: frozenset[int]) -> Code:
