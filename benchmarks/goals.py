@@ -28,12 +28,13 @@ GRAPH_SECONDS = 2e-3
 SQUARES = tuple((n, n, n) for n in (512, 1024, 2048, 3072, 4096, 6144, 8192))
 OTHERS = ((1000, 1000, 1000), (4096, 256, 4096), (256, 8192, 1024), (127, 4093, 511), (8192, 8192, 64),
           (512, 512, 8192), (3001, 2999, 3003), (2000, 2000, 2004), (64, 4096, 4096), (1536, 1536, 1536))
+NEW = ((777, 1555, 3111), (5000, 700, 3000), (8192, 1024, 2048))    # in no tuning record: the estimate alone chooses
 
 
 def main(out: Path) -> None:
     device = gpu.device()
     rows = []
-    for size in (*SQUARES, *OTHERS):
+    for size in (*SQUARES, *OTHERS, *NEW):
         try:
             rows.append(measured(gl.best(*size, "H200" if device.name not in gl.gpus else device.name), size, device))
             print(summary(rows[-1]), flush=True)

@@ -87,26 +87,24 @@ def sliced_k(BM: int, BN: int, BK: int, TM: int, TN: int, SLICES: int, M: int, N
                    shared_store_words=counts.shared_store_words + handed)
 
 
-def split_k(BM: int, BN: int, BK: int, TM: int, TN: int, SLICES: int, SPLITS: int, tiles: int, M: int, N: int, K: int,
+def split_k(BM: int, BN: int, BK: int, TM: int, TN: int, SPLITS: int, tiles: int, M: int, N: int, K: int,
             beta: float = 0.0) -> Counts:
-    """The words of `sliced_k`, where SPLITS blocks compute each of so many `tiles`.
+    """The words of `pipelining`, where SPLITS blocks compute each of so many `tiles`.
 
-    Each of these blocks hands over, too, and takes one step at least, of zeros where no part of K is left for it. It
-    stores its sums, and says in shared memory to each of its first team's threads whether it is the last; the last one
-    reads all sums and sets the tile's counter back.
+    Each of these blocks takes one step at least, of zeros where no part of K is left for it. It stores its sums, and
+    says in shared memory to each of its threads whether it is the last; the last one reads all sums and sets the tile's
+    counter back.
     """
-    counts = sliced_k(BM, BN, BK, TM, TN, SLICES, M, N, K, beta)
-    steps = blocks_along(K, BK)
+    counts = pipelining(BM, BN, BK, TM, TN, M, N, K, beta)
+    steps, threads = blocks_along(K, BK), BM * BN // (TM * TN)
     part = blocks_along(steps, SPLITS)
     idle = tiles * sum(steps <= piece * part for piece in range(SPLITS))    # steps of zeros
-    handed, team = tiles * (SPLITS - 1) * (SLICES - 1) * BM * BN, BM * BN // (TM * TN)
+    pieces = tiles * SPLITS
     return replace(counts, fma=counts.fma + idle * BM * BN * BK,
-                   global_load_words=counts.global_load_words + tiles * SPLITS * BM * BN,
-                   global_store_words=counts.global_store_words + tiles * (SPLITS * BM * BN + 1),
-                   shared_load_words=counts.shared_load_words + handed + tiles * SPLITS * team
-                   + idle * team * BK * (TM + TN),
-                   shared_store_words=counts.shared_store_words + handed + tiles * SPLITS
-                   + idle * BK * (BM + BN))
+                   global_load_words=counts.global_load_words + pieces * BM * BN,
+                   global_store_words=counts.global_store_words + pieces * BM * BN + tiles,
+                   shared_load_words=counts.shared_load_words + pieces * threads + idle * threads * BK * (TM + TN),
+                   shared_store_words=counts.shared_store_words + pieces + idle * BK * (BM + BN))
 
 
 def _tile_loads(BM: int, BN: int, M: int, N: int, K: int) -> int:

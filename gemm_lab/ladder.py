@@ -230,9 +230,10 @@ class SlicedK(TiledKernel):
 
 
 @dataclass(frozen=True, repr=False)
-class SplitK(SlicedK):
-    """`SlicedK` in which SPLITS blocks share a tile of C, and each takes its part of K.
+class SplitK(Pipelining):
+    """`Reordering` in which SPLITS blocks share a tile of C, and each takes its part of K.
 
+    DOWN    as for `SlicedK`
     share   0: all tiles are shared; n: those beyond the last multiple of n, so that whole rounds of n blocks, one for
             each SM, compute tiles of their own
 
@@ -243,18 +244,15 @@ class SplitK(SlicedK):
     BM: int = 64
     BN: int = 128
     BK: int = 16
-    TM: int = 8
-    TN: int = 8
     STAGES: int = quiet(2)
-    SLICES: int = quiet(1)
-    SPLITS: int = 4
     BLOCKS: int = quiet(4)
     DOWN: bool = quiet(False)
+    SPLITS: int = 4
     share: int = 0
 
     def template_arguments(self) -> tuple:
-        return (self.BM, self.BN, self.BK, self.TM, self.TN, self.STAGES, self.SLICES, self.SPLITS, self.BLOCKS,
-                self.DOWN)
+        """All fields but `share`, which the grid tells the kernel."""
+        return super().template_arguments()[:-1]
 
     def shared_tiles(self, M: int, N: int) -> int:
         """How many tiles of C are computed by SPLITS blocks each."""
@@ -263,7 +261,7 @@ class SplitK(SlicedK):
 
     def counts(self, M: int, N: int, K: int, beta: float = 0.0) -> Counts:
         M, N, K = check_sizes(M, N, K)
-        return closed_forms.split_k(self.BM, self.BN, self.BK, self.TM, self.TN, self.SLICES, self.SPLITS,
+        return closed_forms.split_k(self.BM, self.BN, self.BK, self.TM, self.TN, self.SPLITS,
                                     self.shared_tiles(M, N), M, N, K, beta)
 
     def grid(self, M: int, N: int) -> tuple[int, int, int]:

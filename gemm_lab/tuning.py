@@ -39,7 +39,7 @@ SPACES: Mapping[type, Mapping[str, tuple]] = {
     Pipelining: _PIPELINE,
     Reordering: _PIPELINE | {"ORDER": (1, 2)},
     SlicedK: _PIPELINE | {"SLICES": (2, 4), "DOWN": (False, True)},
-    SplitK: _PIPELINE | {"SLICES": (1, 2), "SPLITS": (2, 4, 8), "DOWN": (False, True)},
+    SplitK: _PIPELINE | {"SPLITS": (2, 4, 8, 16), "DOWN": (False, True)},
 }
 
 

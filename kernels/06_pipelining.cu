@@ -50,14 +50,12 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
 
     auto copy = [&](Tile<BM, BN, BK> &t, int depth) {  // of the next tile; beyond `depth` values of k, zeros
         for (int k = 0; k < BK; k += 8)
-            for (int i = 0; i < BM / ROWS; ++i)
-                copy_async<1>(&t.a[k + ak][am + i * ROWS], a[i] + k, k + ak < depth);
+            for (int i = 0; i < BM / ROWS; ++i) copy_async<1>(&t.a[k + ak][am + i * ROWS], a[i] + k, k + ak < depth);
         for (int k = 0; k < BK; k += DEPTH)
             for (int j = 0; j < 4 / WORDS; ++j)
                 copy_async<WORDS>(&t.b[k + bk][bn + j * FOURS], b + (size_t)k * N + j * FOURS,
                                   k + bk < depth && (WORDS == 4 || col0 + bn + j * FOURS < N));
-        for (int i = 0; i < BM / ROWS; ++i)
-            a[i] += depth;
+        for (int i = 0; i < BM / ROWS; ++i) a[i] += depth;
         b += (ptrdiff_t)depth * N;
     };
 
@@ -68,19 +66,16 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
     __align__(16) float x[2][TM], y[2][TN];  // the operands for one value of k, and for the next
     auto fetch = [&](const Tile<BM, BN, BK> &t, int k) {
 #pragma unroll
-        for (int i = 0; i < TM; i += 4)
-            *(float4 *)&x[k % 2][i] = *(const float4 *)&t.a[k][row + i * 4];
+        for (int i = 0; i < TM; i += 4) *(float4 *)&x[k % 2][i] = *(const float4 *)&t.a[k][row + i * 4];
 #pragma unroll
-        for (int j = 0; j < TN; j += 4)
-            *(float4 *)&y[k % 2][j] = *(const float4 *)&t.b[k][col + j * 8];
+        for (int j = 0; j < TN; j += 4) *(float4 *)&y[k % 2][j] = *(const float4 *)&t.b[k][col + j * 8];
     };
 
     auto multiply_add = [&](int k) {
 #pragma unroll
         for (int i = 0; i < TM; ++i)
 #pragma unroll
-            for (int j = 0; j < TN; ++j)
-                acc[i][j] += x[k % 2][i] * y[k % 2][j];
+            for (int j = 0; j < TN; ++j) acc[i][j] += x[k % 2][i] * y[k % 2][j];
     };
 
     // The first tile is the short one if BK does not divide K: no later one needs a test.
@@ -132,8 +127,6 @@ template <int BM, int BN, int BK, int TM, int TN, int STAGES, int BLOCKS>
 __global__ void __launch_bounds__(BM * BN / (TM * TN), BLOCKS)
 pipelining(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
     __shared__ __align__(16) Tile<BM, BN, BK> tiles[STAGES];
-    if (N % 4 == 0)
-        multiply<4, TM, TN>(tiles, M, N, K, alpha, A, B, beta, C);
-    else
-        multiply<1, TM, TN>(tiles, M, N, K, alpha, A, B, beta, C);
+    if (N % 4 == 0) multiply<4, TM, TN>(tiles, M, N, K, alpha, A, B, beta, C);
+    else multiply<1, TM, TN>(tiles, M, N, K, alpha, A, B, beta, C);
 }

@@ -2,7 +2,7 @@
 //
 //   C (M x N) = alpha * A (M x K) * B (K x N) + beta * C        row-major, float32
 //
-//   threads   SLICES teams of BM * BN / (TM * TN) in a block, as in kernel 08
+//   threads   BM * BN / (TM * TN) in a block; at least BLOCKS blocks fit on an SM together
 //   blocks    one for each of the first tiles of C, SPLITS for each of the last: gridDim.x tells how many are shared.
 //             All are, where C has few tiles and K is long; else those that would fill a last round of SMs only partly
 //
@@ -31,15 +31,15 @@ __device__ __forceinline__ void copy_async(float *to, const float *from, bool ex
 }
 
 // The work of a block. WORDS neighbours in a row of B move together, and of C: 4 where the rows are aligned, else 1.
-template <int WORDS, int TM, int TN, int SLICES, int SPLITS, bool DOWN, int BM, int BN, int BK, int STAGES>
+template <int WORDS, int TM, int TN, int SPLITS, bool DOWN, int BM, int BN, int BK, int STAGES>
 __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int M, int N, int K, float alpha,
                                          const float *A, const float *B, float beta, float *C) {
-    constexpr int TEAM = BM * BN / (TM * TN), THREADS = TEAM * SLICES, SHARE = BK / SLICES, STRIP = 8;
+    constexpr int THREADS = BM * BN / (TM * TN), STRIP = 8;
     constexpr int WM = 4 * TM, WN = 8 * TN;                                     // a warp's tile: its lanes are 4 x 8
     constexpr int ROWS = THREADS / 8, FOURS = BN / 4, DEPTH = THREADS / FOURS;  // copied at once: rows of A, and of B
     static_assert(BM % WM == 0 && BN % WN == 0 && TM % 4 == 0 && TN % 4 == 0, "whole warps, and threads take fours");
     static_assert(BK % 8 == 0 && BM % ROWS == 0 && DEPTH > 0 && BK % DEPTH == 0, "every thread copies as many words");
-    static_assert(STAGES >= 2 && BK % (2 * SLICES) == 0, "tiles arrive ahead, and teams take values of k by twos");
+    static_assert(STAGES >= 2, "one tile is read while others arrive");
 
     const int high = (M + BM - 1) / BM, wide = (N + BN - 1) / BN;  // C in tiles
     const int shared = SPLITS > 1 ? ((int)gridDim.x - high * wide) / (SPLITS - 1) : 0, whole = high * wide - shared;
@@ -59,32 +59,28 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
 
     auto copy = [&](Tile<BM, BN, BK> &t, int depth) {  // of the next tile; beyond `depth` values of k, zeros
         for (int k = 0; k < BK; k += 8)
-            for (int i = 0; i < BM / ROWS; ++i)
-                copy_async<1>(&t.a[k + ak][am + i * ROWS], a[i] + k, k + ak < depth);
+            for (int i = 0; i < BM / ROWS; ++i) copy_async<1>(&t.a[k + ak][am + i * ROWS], a[i] + k, k + ak < depth);
         for (int k = 0; k < BK; k += DEPTH)
             for (int j = 0; j < 4 / WORDS; ++j)
                 copy_async<WORDS>(&t.b[k + bk][bn + j * FOURS], b + (size_t)k * N + j * FOURS,
                                   k + bk < depth && (WORDS == 4 || col0 + bn + j * FOURS < N));
-        for (int i = 0; i < BM / ROWS; ++i)
-            a[i] += depth;
+        for (int i = 0; i < BM / ROWS; ++i) a[i] += depth;
         b += (ptrdiff_t)depth * N;
     };
 
-    const int team = SLICES > 1 ? threadIdx.x / TEAM : 0, warp = threadIdx.x % TEAM / 32, lane = threadIdx.x % 32;
+    const int warp = threadIdx.x % THREADS / 32, lane = threadIdx.x % 32;  // % THREADS: better registers; H200: 1 %
     const int row = warp / (BN / WN) * WM + lane / 2 % 4 * 4;               // lanes 0 2 4 6 are a column of the warp's
     const int col = warp % (BN / WN) * WN + (lane % 2 + lane / 8 * 2) * 4;  // 4 x 8, 1 3 5 7 the next: see kernel 05
     float acc[TM][TN] = {};
     __align__(16) float x[2][TM], y[2][TN];  // the operands for one value of k, and for the next
     auto fetch = [&](const Tile<BM, BN, BK> &t, int k) {
 #pragma unroll
-        for (int i = 0; i < TM; i += 4)
-            *(float4 *)&x[k % 2][i] = *(const float4 *)&t.a[team * SHARE + k][row + i * 4];
+        for (int i = 0; i < TM; i += 4) *(float4 *)&x[k % 2][i] = *(const float4 *)&t.a[k][row + i * 4];
 #pragma unroll
-        for (int j = 0; j < TN; j += 4)
-            *(float4 *)&y[k % 2][j] = *(const float4 *)&t.b[team * SHARE + k][col + j * 8];
+        for (int j = 0; j < TN; j += 4) *(float4 *)&y[k % 2][j] = *(const float4 *)&t.b[k][col + j * 8];
     };
 
-    auto multiply_add = [&](int k) {
+    auto multiply_add = [&](int k) {  // to and fro: see kernel 07
 #pragma unroll
         for (int e = 0; e < TM * TN; ++e) {
             const int side = DOWN ? TM : TN, line = e / side, at = line % 2 ? side - 1 - e % side : e % side;
@@ -112,7 +108,7 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
         __pipeline_commit();
         write = (write + 1) % STAGES;
 #pragma unroll
-        for (int k = 0; k < SHARE - 1; ++k) {
+        for (int k = 0; k < BK - 1; ++k) {
             if (k > 0) fetch(tiles[read], k + 1);
             multiply_add(k);
         }
@@ -121,30 +117,13 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
         __syncthreads();  // the next tile has arrived, and everybody has fetched all of this one
         read = (read + 1) % STAGES;
         fetch(tiles[read], 0);
-        multiply_add(SHARE - 1);
+        multiply_add(BK - 1);
     }
-    multiply_add(SHARE - 1);
-
-    // Team after team hands its sums over to the first.
-    float *hands = (float *)tiles + threadIdx.x % TEAM;
-    constexpr int ROOM = sizeof(tiles) / 4 / TEAM;  // sums of a thread that fit in at once
-#pragma unroll
-    for (int giver = 1; giver < SLICES; ++giver)
-#pragma unroll
-        for (int e0 = 0; e0 < TM * TN; e0 += ROOM) {
-            __syncthreads();
-            for (int e = e0; e < e0 + ROOM && e < TM * TN; ++e)
-                if (team == giver) hands[(e - e0) * TEAM] = acc[e / TN][e % TN];
-            __syncthreads();
-            for (int e = e0; e < e0 + ROOM && e < TM * TN; ++e)
-                if (team == 0) acc[e / TN][e % TN] += hands[(e - e0) * TEAM];
-        }
-    if (team > 0) return;
+    multiply_add(BK - 1);
 
     if (piece >= 0) {
         float *mine = sums + (size_t)piece * BM * BN + threadIdx.x;
-        for (int e = 0; e < TM * TN; ++e)
-            mine[e * TEAM] = acc[e / TN][e % TN];
+        for (int e = 0; e < TM * TN; ++e) mine[e * THREADS] = acc[e / TN][e % TN];
         __threadfence();  // whoever sees this block counted sees its sums
         __syncthreads();
         __shared__ bool last;
@@ -157,8 +136,7 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
 #pragma unroll
         for (int e = 0; e < TM * TN; ++e) {
             acc[e / TN][e % TN] = 0.0f;
-            for (int s = 0; s < SPLITS; ++s)
-                acc[e / TN][e % TN] += __ldcg(&all[(s * TM * TN + e) * TEAM]);
+            for (int s = 0; s < SPLITS; ++s) acc[e / TN][e % TN] += __ldcg(&all[(s * TM * TN + e) * THREADS]);
         }
     }
 
@@ -175,12 +153,10 @@ __device__ __forceinline__ void multiply(Tile<BM, BN, BK> (&tiles)[STAGES], int 
     }
 }
 
-template <int BM, int BN, int BK, int TM, int TN, int STAGES, int SLICES, int SPLITS, int BLOCKS, bool DOWN>
-__global__ void __launch_bounds__(BM * BN / (TM * TN) * SLICES, BLOCKS)
+template <int BM, int BN, int BK, int TM, int TN, int STAGES, int BLOCKS, bool DOWN, int SPLITS>
+__global__ void __launch_bounds__(BM * BN / (TM * TN), BLOCKS)
 split_k(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
     __shared__ __align__(16) Tile<BM, BN, BK> tiles[STAGES];
-    if (N % 4 == 0)
-        multiply<4, TM, TN, SLICES, SPLITS, DOWN>(tiles, M, N, K, alpha, A, B, beta, C);
-    else
-        multiply<1, TM, TN, SLICES, SPLITS, DOWN>(tiles, M, N, K, alpha, A, B, beta, C);
+    if (N % 4 == 0) multiply<4, TM, TN, SPLITS, DOWN>(tiles, M, N, K, alpha, A, B, beta, C);
+    else multiply<1, TM, TN, SPLITS, DOWN>(tiles, M, N, K, alpha, A, B, beta, C);
 }

@@ -127,7 +127,7 @@ TILED_2D = [PipelinedTiling1D(32, 32, 8, 16), PipelinedTiling1D(32, 32, 8, 16, S
             Pipelining(32, 32, 8, 4, 4),
             Reordering(32, 32, 16, 4, 4, STAGES=3, BLOCKS=1, STRIP=2),
             SlicedK(32, 32, 16, 4, 4, SLICES=2, BLOCKS=1), SlicedK(16, 32, 32, 4, 4, SLICES=4, BLOCKS=1),
-            SplitK(32, 32, 16, 4, 4, SPLITS=4, BLOCKS=1), SplitK(32, 32, 16, 4, 4, SLICES=2, SPLITS=3, BLOCKS=1),
+            SplitK(32, 32, 16, 4, 4, SPLITS=4, BLOCKS=1), SplitK(32, 32, 16, 4, 4, SPLITS=3, BLOCKS=1),
             SplitK(16, 32, 8, 4, 4, SPLITS=2, BLOCKS=1, share=3)]
 
 

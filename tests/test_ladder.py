@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gemm_lab as gl
+from benchmarks.goals import NEW, OTHERS, SQUARES
 from benchmarks.ladder import rungs
 from gemm_lab import fastest
 from gemm_lab.compiler import CompileError, compile_ptx
@@ -17,7 +18,7 @@ from gemm_lab.records.files import FOLDER, read
 SMALL = [gl.PipelinedTiling1D(32, 32, 8, 16), gl.RegisterTiling2D(16, 16, 4, 4, 4), gl.WarpTiling(32, 32, 8, 4, 4),
          gl.Pipelining(32, 32, 8, 4, 4), gl.Reordering(32, 32, 8, 4, 4, ORDER=2, STRIP=2),
          gl.SlicedK(32, 32, 16, 4, 4, SLICES=2), gl.SplitK(32, 32, 8, 4, 4, SPLITS=3, BLOCKS=1),
-         gl.SplitK(32, 32, 16, 4, 4, SLICES=2, SPLITS=2, BLOCKS=1, share=3)]
+         gl.SplitK(32, 32, 16, 4, 4, SPLITS=2, BLOCKS=1, share=3)]
 DEFAULTS = [gl.PipelinedTiling1D(), gl.RegisterTiling2D(), gl.WarpTiling(), gl.Pipelining(), gl.Reordering(),
             gl.SlicedK(), gl.SplitK()]
 RAGGED = [(1, 1, 1), (35, 79, 19), (33, 32, 32)]    # columns: one, an odd number, and whole fours
@@ -132,12 +133,15 @@ def test_best_names_the_recorded_winner_at_a_recorded_size():
 
 def test_the_estimate_alone_chooses_nearly_as_well():
     """At every recorded size the estimate's choice is at most 5 % slower than the fastest candidate measured."""
-    record, gpu = gl.recorded("H200", "tuning"), gl.gpus["H200"]
+    record, gpu, slower = gl.recorded("H200", "tuning"), gl.gpus["H200"], []
     for size in record.sizes:
         times = {row.kernel: row.median_ms for row in record.select(size=size).rows}
         known = [c for c in fastest.candidates(gpu) if c.kernel.label in times]
         choice = min(known, key=lambda c: c.estimate_us(*size, gpu)).kernel.label
-        assert times[choice] <= 1.05 * min(times[c.kernel.label] for c in known), size
+        slower.append(100 * times[choice] / min(times[c.kernel.label] for c in known) - 100)
+        assert slower[-1] <= 5, size
+    assert len(slower) == 17 and " ".join(fastest.__doc__.split()).endswith(
+        f"{np.mean(slower):.1f} % slower in the mean than the fastest candidate, {max(slower):.1f} % at worst.")
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -156,14 +160,14 @@ def test_best_says_what_is_wrong(arguments, words):
 # --- the record of the goals
 
 def test_the_recorded_goals_are_met_in_both_runs_but_for_what_is_known():
-    """Squares: never below cuBLAS, 5 % above in the mean. Other shapes: one is slower, as the course says."""
+    """Squares: never below cuBLAS, 5 % above in the mean. Other shapes: two are slower, as the course says."""
     rows = read(FOLDER / "goals_h200.json", "goals")["rows"]
     for run in (1, 2):
         ratios = {tuple(row["size"]): row["ratio"] for row in rows if row["run"] == run}
         squares = [ratios[n, n, n] for n in (512, 1024, 2048, 3072, 4096, 6144, 8192)]
         assert min(squares) >= 0.995 and np.exp(np.mean(np.log(squares))) >= 1.05
-        assert {size for size, ratio in ratios.items() if ratio < 0.995} == {(512, 512, 8192)}
-        assert len(ratios) == 17
+        assert {size for size, ratio in ratios.items() if ratio < 0.995} == {(512, 512, 8192), (64, 4096, 4096)}
+        assert set(ratios) == {*SQUARES, *OTHERS, *NEW} and len(ratios) == 20
     kernels = {c.kernel.label: c.kernel for c in fastest.candidates(gl.gpus["H200"])}
     assert all(row["source"] == source_hash(kernels[row["kernel"]].source) for row in rows if row["run"] == 2)
 
