@@ -285,11 +285,11 @@ def test_06_strips_of_blocks_gain_nothing_at_any_size(ORDER):
         assert strips == pytest.approx(rows, rel=0.01)
 
 
-def test_06_rounds_predict_1536_and_512_within_3_percent():
+def test_06_rounds_predict_1536_within_1_percent_and_512_within_4():
     times = gl.recorded("H200", "tuning")
-    for size, known in ((1536, 2048), (512, 1024)):
+    for size, known, within in ((1536, 2048, 0.01), (512, 1024, 0.04)):
         paper = times.tflops(TO_AND_FRO, known) * filled(TO_AND_FRO, size, size) / filled(TO_AND_FRO, known, known)
-        assert paper == pytest.approx(times.tflops(TO_AND_FRO, size), rel=0.03)
+        assert paper == pytest.approx(times.tflops(TO_AND_FRO, size), rel=within)
     assert filled(TO_AND_FRO, 1024, 1024) == filled(TO_AND_FRO, 2048, 2048)
     assert 0.80 < times.tflops(TO_AND_FRO, 1024) / times.tflops(TO_AND_FRO, 2048) < 0.84
 
@@ -305,28 +305,46 @@ def test_06_a_shared_last_round_is_work_for_2_2_points_more_of_the_time():
     assert round(100 * (after - before), 1) == 2.2
     assert round(100 * after, 1) == round(100 * (2048 / 132) / 15.75, 1) == 98.5
     times = gl.recorded("H200", "tuning")
-    assert times.tflops(SPLIT, 4096) / times.tflops(TO_AND_FRO, 4096) == pytest.approx(1.04, abs=0.005)
+    for kernel in (SPLIT, NINE):
+        assert times.tflops(kernel, 4096) / times.tflops(TO_AND_FRO, 4096) == pytest.approx(1.045, abs=0.0025)
     wide = 256, 8192, 1024
     assert times.tflops(SPLIT, *wide) / times.tflops(TO_AND_FRO, *wide) == pytest.approx(0.87, abs=0.01)
     assert times.tflops(SPLIT, 2048) / times.tflops(TO_AND_FRO, 2048) < 1.01
 
 
-def test_06_cublas_is_faster_at_two_sizes_of_seventeen():
-    goals = gl.recorded_goals("H200")
-    assert {row.size for row in goals if row.ratio < 1} == {(512, 512, 8192), (4096, 256, 4096)}
-    assert len(goals.rows) == 17
-    assert goals[4096, 256, 4096].ratio > 0.995 and 0.95 < goals[512, 512, 8192].ratio < 0.98
+def test_06_four_parts_are_3_6_times_as_fast_as_none_and_six_no_faster_than_three():
+    times, size = gl.recorded("H200", "tuning"), (512, 512, 8192)
+    speed = {splits: times.tflops(gl.SplitK(SPLITS=splits), *size) for splits in (2, 3, 4, 6)}
+    assert speed[4] / times.tflops(TO_AND_FRO, *size) == pytest.approx(3.6, abs=0.05)
+    assert speed[2] < speed[6] < speed[3] < speed[4]
+    assert 1 < math.prod(gl.SplitK(SPLITS=6).grid(512, 512)) / 132 < 1.5
+
+
+def test_06_luck_with_registers_is_five_points_more_operands_that_stay():
+    without = SPLIT.edited(("threadIdx.x % THREADS / 32", "threadIdx.x / 32"))
+    shares, lengths = [], []
+    for kernel in (TO_AND_FRO, without, SPLIT):
+        code = kernel.compile().instructions
+        fmas = [op for op in code if "FFMA" in op]
+        shares.append(100 * sum(".reuse" in op for op in fmas) / len(fmas))
+        lengths.append(len(code))
+    assert round(shares[0]) == round(shares[1]) == round(shares[2]) - 5 and abs(lengths[2] - lengths[1]) <= 2
+
+
+def test_06_cublas_is_faster_at_three_sizes_of_twenty():
+    goals, tuned = gl.recorded_goals("H200"), gl.recorded("H200", "tuning").sizes
+    assert {row.size for row in goals if row.ratio < 1} == {(512, 512, 8192), (64, 4096, 4096), (4096, 256, 4096)}
+    assert len(goals.rows) == 20
+    assert goals[4096, 256, 4096].ratio > 0.995
+    assert [round(100 / goals[size].ratio - 100) for size in ((512, 512, 8192), (64, 4096, 4096))] == [9, 2]
     assert goals[2048].ratio == pytest.approx(1, abs=0.005)
+    new = [ratio for row in goals if row.size not in tuned for ratio in row.ratios]
+    assert len(new) == 6 and (round(min(new), 2), round(max(new), 2)) == (1.01, 1.04)
 
 
-def test_06_the_two_runs_took_other_kernels_at_eight_sizes_and_gl_best_names_those_of_the_second():
-    times = gl.recorded("H200", "tuning")
-    changed = [row for row in gl.recorded_goals("H200") if len(set(row.kernels)) > 1]
-    assert len(changed) == 8
-    for row in changed:
-        assert row.kernels[1] == gl.best(*row.size).label
-        first, second = (times.tflops(kernel, *row.size) for kernel in row.kernels)
-        assert first == pytest.approx(second, rel=0.03)
+def test_06_both_runs_took_the_kernels_that_gl_best_names():
+    for row in gl.recorded_goals("H200"):
+        assert set(row.kernels) == {gl.best(*row.size).label}
 
 
 def test_06_another_order_keeps_almost_ten_points_more_operands_and_800_blocks_lose_a_tenth():
@@ -386,13 +404,13 @@ def test_06_a_tile_of_96_by_128_is_slower_at_most_sizes():
     times = gl.recorded("H200", "tuning")
     tall = gl.Reordering(96, 128, 16, 12, 8, BLOCKS=3, ORDER=2)
     faster = [size for size in times.sizes if times.tflops(tall, *size) > times.tflops(TO_AND_FRO, *size)]
-    assert len(faster) == 3
-    assert times.tflops(tall, 8192) / times.tflops(TO_AND_FRO, 8192) == pytest.approx(1.02, abs=0.003)
+    gains = [round(100 * times.tflops(tall, *size) / times.tflops(TO_AND_FRO, *size) - 100) for size in faster]
+    assert len(faster) == 3 and {1, 2} == set(gains) and min(map(min, faster)) >= 2999
 
 
 def test_07_the_start_is_good_at_4096_and_poor_at_1536_and_rounds_say_why():
     times = gl.recorded("H200", "tuning")
-    assert times.row(CAPSTONE, 4096).percent_of_cublas == pytest.approx(96, abs=0.5)
+    assert times.row(CAPSTONE, 4096).percent_of_cublas == pytest.approx(95, abs=0.5)
     assert times.row(CAPSTONE, 1536).percent_of_cublas == pytest.approx(70, abs=0.5)
     paper = times.tflops(CAPSTONE, 4096) * filled(CAPSTONE, 1536, 1536) / filled(CAPSTONE, 4096, 4096)
     assert paper == pytest.approx(times.tflops(CAPSTONE, 1536), rel=0.01)
@@ -429,6 +447,44 @@ def test_07_the_kernels_without_names_are_those_of_the_answer():
     assert p.share < 0.5 and round(100 * r.share) == 83
     used = [fractions(row.kernel)[1] for row in (p, q, r)]
     assert used[0] < 0.7 and max(used) == used[1]
+
+
+def test_07_at_512_x_512_x_8192_the_slope_parts_us_from_cublas_and_not_what_happens_once():
+    """By hand: 102.9 - 14.2 us for 7680 values of k; 14.2 us - 512 * 11.55 ns; 2 * 512 * 512 FLOP in 11.55 ns."""
+    times, fast = gl.recorded("H200", "tuning"), gl.best(512, 512, 8192)
+
+    def line(kernel) -> tuple[float, float]:
+        short, long = (1e3 * times.row(kernel, 512, 512, K).median_ms for K in (512, 8192))
+        return short - (long - short) / 15, (long - short) / 7680
+
+    (once, slope), (cublas_once, cublas_slope) = line(fast), line("cuBLAS")
+    assert (once, slope) == (pytest.approx(8.3, abs=0.1), pytest.approx(0.01155, abs=1e-5))
+    assert cublas_once == pytest.approx(once, abs=0.3)
+    assert [round(2e-6 * 512 * 512 / s) for s in (slope, cublas_slope)] == [45, 50]
+    third = 64, 4096, 4096
+    assert gl.best(*third) == fast and fast.grid(512, 512) == fast.grid(64, 4096) == (256, 1, 1)
+    assert once + 4096 * slope == pytest.approx(1e3 * times.row(fast, *third).median_ms, abs=0.1)
+    assert (fast.threads // 32, fast.BLOCKS, 256 - 132) == (8, 2, 124)
+    assert round(times.tflops(gl.SplitK(), 512, 512, 8192)) == 38
+
+
+def test_07_fmas_in_the_loop_and_rounds_explain_half_of_what_the_slope_lacks():
+    def share(kernel) -> float:
+        """Of the instructions of the loop with the most FMAs, which multiplies tile after tile."""
+        code = re.findall(r"^\s*(?:/\*\w+\*/\s+(.*?)\s*;|(\.L\w+):)", kernel.compile().sass, re.M)
+        code = [op or label for op, label in code]
+        jumps = [(re.search(r"BRA.*`\((\.L\w+)\)", op), last) for last, op in enumerate(code)]
+        backwards = [(code.index(to[1]), last) for to, last in jumps if to and code.index(to[1]) < last]
+        loops = [[op for op in code[first:last + 1] if op[0] != "."] for first, last in backwards]
+        fmas, length = max((sum("FFMA" in op for op in loop), -len(loop)) for loop in loops)
+        assert fmas == kernel.BK * kernel.TM * kernel.TN
+        return fmas / -length
+
+    fast, best = gl.best(512, 512, 8192), gl.best(4096, 4096, 4096)
+    assert (round(100 * share(fast)), round(100 * share(best))) == (85, 90) and best == SPLIT
+    at_4096 = gl.recorded_goals("H200")[4096].tflops
+    explained = at_4096 * share(fast) / share(best) * (256 / 264) / (2048 / 132 / 15.75)
+    assert round(at_4096) == 52 and 0.4 < (at_4096 - explained) / (at_4096 - 45.4) < 0.6
 
 
 def test_07_the_ladder_is_a_factor_of_100():
