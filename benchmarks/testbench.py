@@ -2,11 +2,11 @@
 
     python -m benchmarks.testbench [OUT]        OUT/testbench_h200.json, by default among the records that ship
 
-It takes about two minutes on an H200 (0.19 s a launch).
+It takes about six minutes on an H200 (0.19 s a launch).
 
-Many kernels, each at several sizes, are launched twice. Once by Nsight Compute (ncu), in the machine code that the
-course launches on this GPU: the record holds the counters. Once in the very PTX that the emulator executes, which the
-driver assembles: the record holds a hash of C, so that the emulator's can be compared element by element.
+Many kernels, each at several sizes, are launched in two ways. Three times by Nsight Compute (ncu), in the machine code
+that the course launches on this GPU: the record holds the counters. And once in the very PTX that the emulator
+executes, which the driver assembles: the record holds a hash of C, so that every element can be compared.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ CORPUS_SIZE, CORPUS_SCALARS = (35, 37, 19), (0.75, -1.5)
 LEFT_OUT = {"naive_printf",                # printf writes to a buffer in global memory
             # How often these ask, whether it is their turn or whether all have come, differs each time:
             "barrier_by_hand_in_a_block", "flag_in_shared_memory", "flag_within_block", "grid_barrier",
-            "lock_in_shared_memory", "lock_of_lanes", "lock_with_fences", "shared_sum_by_cas", "split_k_cas_loop",
-            "split_k_semaphore_passed_on", "split_k_turns"}
+            "lock_in_shared_memory", "lock_of_lanes", "lock_with_fences", "parts_by_red_release", "ring_of_flags",
+            "semaphore_with_votes", "shared_sum_by_cas", "split_k_cas_loop", "split_k_semaphore_passed_on",
+            "split_k_turns"}
 
 GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 SHARED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"    # without what other warps do
+IN_THE_PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"         # with it
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 COPIED_CONFLICTS = "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts_cache_access.sum"
 EXECUTED = "smsp__sass_inst_executed_op_{}.sum"    # instructions in which a lane takes part
@@ -66,12 +68,16 @@ METRICS = {  # field of Counts -> ncu's metrics whose sum counts the same; cp.as
                               *(EXECUTED.format(f"ldgsts_cache_{way}") for way in ("access", "bypass"))],
     "shared_load_wavefronts": [SHARED.format("ld")],
     "shared_store_wavefronts": [SHARED.format("st"), SHARED.format("ldgsts_cache_access")],    # past L1 they take none
+    "shared_load_wavefronts_in_the_pipe": [IN_THE_PIPE.format("ld")],
+    "shared_store_wavefronts_in_the_pipe": [IN_THE_PIPE.format("st")],
     "shared_load_bank_conflicts": [CONFLICTS.format("ld")],
     "shared_store_bank_conflicts": [CONFLICTS.format("st"), COPIED_CONFLICTS],
 }
-GROUP = 100           # launches in one profiled process
+GROUP = 100           # launches in one profiled process, each of them
+REPEATS = 3           # times, since not every count is the same each time
 
-PROTOCOL = ("counters: ncu --clock-control none, a launch of the machine code for this GPU; sha256: of the bytes of C "
+PROTOCOL = ("counters: ncu --clock-control none, a launch of the machine code for this GPU; varies: what more launches "
+            "counted, where they did not all count the same; sha256: of the bytes of C "
             "after a launch of the PTX for compute_80; inputs: checking.inputs, rounded to whole numbers for kernels "
             "with atomics, which may add in an order that nobody fixed")
 
@@ -103,7 +109,7 @@ def later_kernels() -> list[GemmKernel]:
     """The kernels from 03b on, with small tiles."""
     return [PipelinedTiling1D(32, 32, 8, 16), RegisterTiling2D(64, 64, 8, 8, 8), RegisterTiling2D(16, 32, 8, 4, 8),
             WarpTiling(64, 64, 8, 8, 8), Pipelining(32, 64, 8, 4, 8), Reordering(32, 64, 16, 4, 8, ORDER=2, STRIP=2),
-            SlicedK(32, 32, 16, 4, 4, SLICES=2), SplitK(32, 32, 16, 4, 4, SLICES=2, SPLITS=2, BLOCKS=1, share=3)]
+            SlicedK(32, 32, 16, 4, 4, SLICES=2), SplitK(32, 32, 16, 4, 4, SPLITS=2, BLOCKS=1, share=3)]
 
 
 def plan() -> list[Launch]:
@@ -144,10 +150,17 @@ def values(launch: Launch) -> np.ndarray:
     return cupy.asnumpy(c)
 
 
-def counted(launches: list[Launch], metrics: list[str]) -> list[dict[str, int]]:
-    """The counts of each launch by ncu, named as in METRICS."""
-    rows = counters.collect([(one.kernel, one.size, one.beta) for one in launches], metrics)
-    return [counts_of(row.counters) for row in rows]
+def counted(launches: list[Launch], metrics: list[str]) -> list[dict]:
+    """The counts of each launch by ncu, named as in METRICS; and what REPEATS launches counted, where that varies."""
+    rows = counters.collect([(one.kernel, one.size, one.beta) for one in launches for _ in range(REPEATS)], metrics)
+    counts = [counts_of(row.counters) for row in rows]
+    return [compared(counts[first:first + REPEATS]) for first in range(0, len(counts), REPEATS)]
+
+
+def compared(counts: list[dict[str, int]]) -> dict:
+    """The first of several counts of one launch, and all numbers of those that are not the same each time."""
+    varies = {name: numbers for name in counts[0] if len(set(numbers := [each[name] for each in counts])) > 1}
+    return counts[0] | ({"varies": varies} if varies else {})
 
 
 def counts_of(metrics: Mapping[str, int]) -> dict[str, int]:

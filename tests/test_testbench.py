@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from functools import cache
 from operator import eq, ge, le
 from types import SimpleNamespace
@@ -37,20 +38,15 @@ RULES = {  # count -> how the hardware's relates to the emulator's; ncu's confli
     "shared_load_requests": eq, "shared_load_wavefronts": eq, "shared_load_bank_conflicts": ge,
     "shared_store_requests": eq, "shared_store_wavefronts": eq, "shared_store_bank_conflicts": ge}
 
-# Where the machine code does something else than the PTX; each is seen to differ, or this table is out of date.
-SPLIT = "ptxas unrolls a loop further, and lanes that go round a different number of times part more often"
+# What an H200 counts anew each time: there the emulator counts the least. Each is seen to vary, or this table is out of
+# date.
 CACHED = "copies through L1 of words in one sector: how many find it there differs from launch to launch"
 CAS = "adding a float in shared memory is a loop of machine code: rounds that are lost to other warps are not counted"
-HALF = ("a block of 16 threads: ncu's counter by instruction has half of what that of the pipe has, which agrees "
-        "(2,560 and 20,480 at the first two sizes), as it does for all half warps in the record shared_patterns")
-DIFFERENT = {
-    "RegisterTiling2D(BM=16, BN=32, BK=8, TM=4, TN=8)": {"shared_load_wavefronts": HALF},
-    "split_k_shared": {"global_load_requests": SPLIT, "global_load_sectors": SPLIT},
+UNSTABLE = {
     "corpus/split_k_shared_atomics": {"shared_load_requests": CAS, "shared_load_wavefronts": CAS},
     "corpus/sums_by_shared_atomics": {"shared_load_requests": CAS, "shared_load_wavefronts": CAS},
     "corpus/pipeline_empty_last_group": {"shared_store_wavefronts": CACHED},
     "corpus/tiled_pipeline_async": {"shared_store_wavefronts": CACHED},
-    "corpus/warp_cg_reduce": {"global_load_requests": SPLIT},
 }
 
 
@@ -65,11 +61,18 @@ def recorded(launch, device: str = "H200") -> dict:
 
 def different(launch, device: str = "H200") -> dict[str, tuple[int, int]]:
     """The counts that break their rule: (the hardware's, the emulator's), whose shared counts are an H200's."""
-    pairs = {name: (recorded(launch, device)[name], getattr(emulated(launch).counts, name)) for name in RULES
-             if device == "H200" or name in recorded(launch, device) and not name.startswith("shared")}
+    row, counts = recorded(launch, device), emulated(launch).counts
+    pairs = {name: (row[name], getattr(counts, name)) for name in RULES
+             if device == "H200" or name in row and not name.startswith("shared")}
     if "async" in launch.kernel.source:    # ncu's counter contains what copies read, which does not pass the pipe
         del pairs["global_load_wavefronts"]
-    return {name: pair for name, pair in pairs.items() if not RULES[name](*pair)}
+    return {name: pair for name, pair in pairs.items() if not RULES[name](*pair) and not in_the_pipe(row, name, pair)}
+
+
+def in_the_pipe(row: dict, name: str, pair: tuple[int, int]) -> bool:
+    """Whether ncu's other counter, that of the pipe, agrees with the emulator's wavefronts. The one by instruction has
+    half of them for wide loads of half warps; the one of the pipe has more where other warps come in between."""
+    return row.get(f"{name}_in_the_pipe") == pair[1]
 
 
 @pytest.mark.parametrize("device", RECORDS)
@@ -78,13 +81,36 @@ def test_counts_and_bits(launch, device):
     row = recorded(launch, device)
     assert row == row | launch.row, "measure again: make counters"
     assert testbench.digest(emulated(launch).C) == row["sha256"], "C is not the GPU's, bit for bit"
-    wrong = different(launch, device)
-    assert wrong.keys() <= DIFFERENT.get(launch.kernel.label, {}).keys(), wrong
+    unstable = UNSTABLE.get(launch.kernel.label, {})
+    wrong = {name: pair for name, pair in different(launch, device).items() if name not in unstable}
+    assert not wrong, "(the GPU's, the emulator's)"
 
 
-def test_what_is_known_to_differ_differs():
-    seen = {(launch.kernel.label, name) for launch in LAUNCHES for name in different(launch)}
-    assert seen == {(kernel, name) for kernel, names in DIFFERENT.items() for name in names}
+def test_what_is_not_the_same_each_time():
+    """Such a count varies, the emulator's is never above it, and no other count that differs is excused by this."""
+    seen = set()
+    for launch in LAUNCHES:
+        for name, (_, ours) in different(launch).items():
+            seen.add((launch.kernel.label, name))
+            assert ours <= min(recorded(launch)["varies"][name])
+    assert seen == {(kernel, name) for kernel, names in UNSTABLE.items() for name in names}
+
+
+@pytest.mark.parametrize("what", ["load", "store"])
+def test_the_two_counters_of_wavefronts(what):
+    """They mostly agree. Where they do not, the pipe's is larger, and the emulator's is one of the two: the pipe's for
+    half warps, else the one by instruction."""
+    larger = Counter()
+    for launch in LAUNCHES:
+        row, ours = recorded(launch), getattr(emulated(launch).counts, name := f"shared_{what}_wavefronts")
+        if "async" in launch.kernel.source or launch.kernel.label in UNSTABLE:    # copies have counters of their own
+            continue
+        assert row[f"{name}_in_the_pipe"] >= row[name]
+        if row[f"{name}_in_the_pipe"] > row[name]:
+            half = np.prod(launch.kernel.block) % 32 == 16
+            assert ours == row[f"{name}_in_the_pipe" if half else name], launch
+            larger[half] += 1
+    assert larger[False] <= 30 and (what == "store") == (not larger[True])
 
 
 @pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule is ge])
@@ -104,7 +130,7 @@ def test_the_bench_is_large_and_varied():
     own = [kernel for kernel, some in sizes.items() if some >= set(testbench.SCALARS)]
     assert len(own) >= 24 and len(testbench.SCALARS) == 6
     assert sum("(" not in kernel for kernel in own) >= 12, "kernels written for this purpose"
-    assert record["metrics"] == testbench.METRICS and set(testbench.METRICS) == set(RULES)
+    assert record["metrics"] == testbench.METRICS and set(RULES) <= set(testbench.METRICS)
     for name in RULES:
         assert len({row[name] for row in record["rows"]}) > 20, f"{name} has many different values"
 
@@ -114,7 +140,7 @@ def test_the_story_says_how_much_is_held():
     page = testbench.HERE.parent / "gemm_lab" / "emulator" / "README.md"
     story = " ".join(page.read_text(encoding="utf-8").split())
     assert f"{len(rows)} launches of {len({row['kernel'] for row in rows})} kernels" in story
-    assert f"All agree but for {words[len(DIFFERENT)]} kernels" in story
+    assert f"All agree but for {words[len(UNSTABLE)]} kernels" in story
     sanitizer = files.read(files.shipped("sanitizer", "H200"), "sanitizer")["rows"]
     assert f"{len(sanitizer)} cases" in story and all(row["findings"] is not None for row in sanitizer)
 
@@ -147,11 +173,11 @@ def test_a_measurement(fake, monkeypatch, tmp_path):
     metrics = [name for names in testbench.METRICS.values() for name in names]
     rows = testbench.measure(launches, metrics, progress=lambda text: None)
     assert [(kernel.label, size, beta) for kernel, size, beta in asked] == \
-        [(one.kernel.label, one.size, one.beta) for one in launches]
+        [(one.kernel.label, one.size, one.beta) for one in launches for _ in range(testbench.REPEATS)]
     for row, launch in zip(rows, launches, strict=True):
         A, B, C = launch.inputs()
         want = launch.alpha * (A.astype(np.float64) @ B) + (launch.beta * C if launch.beta else 0)
-        assert row == launch.row | {name: row[name] for name in RULES} | {
+        assert row == launch.row | {name: row[name] for name in testbench.METRICS} | {
             "sha256": testbench.digest(want.astype(np.float32))}
         assert (row["fma"], row["shared_store_requests"]) == (0 + 1, 9 + 10 + 11), "sums of ncu's metrics"
 
@@ -160,6 +186,12 @@ def test_whole_numbers_where_the_order_is_open():
     launch = next(one for one in LAUNCHES if one.kernel.label == "split_k_atomics" and one.beta)
     assert all((X == np.rint(X)).all() and X.std() > 1 for X in launch.inputs())
     assert np.isnan(LAUNCHES[0].inputs()[2]).all(), "C must not be read where beta is 0"
+
+
+def test_what_varies_is_kept():
+    same, other = {"fma": 3, "global_load_requests": 4}, {"fma": 3, "global_load_requests": 6}
+    assert testbench.compared([same, same, same]) == same
+    assert testbench.compared([same, other, same]) == same | {"varies": {"global_load_requests": [4, 6, 4]}}
 
 
 def test_a_metric_that_a_gpu_lacks_is_left_out():
