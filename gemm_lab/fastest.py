@@ -2,9 +2,10 @@
 
 The estimate counts rounds. Blocks are dealt to the SMs; an SM that holds w warps multiplies at a rate E * w / (w + h)
 of its peak: full speed needs warps that hide each other's waiting. Whole tiles that start together with more pieces
-of shared ones than there are SMs are dealt unevenly, and some SM gets one more: of 132 beside 148 pieces 8 SMs of an
-H200 got two and 8 none, beside 48 pieces each got one. E and h are fitted to an H200's times for each candidate; on the
-same 17 problems the choice by the estimate was 0.4 % slower in the mean than the fastest candidate, 2.9 % at worst.
+of shared ones than there are SMs are dealt unevenly, and some SM gets one more (`benchmarks/dealing.py`): of 132 beside
+148 pieces 8 SMs of an H200 got two and 8 none, beside 48 pieces each got one. E and h are fitted to an H200's times for
+each candidate; on the same 17 problems the choice by the estimate was 0.4 % slower in the mean than the fastest
+candidate, 2.9 % at worst.
 """
 
 from __future__ import annotations

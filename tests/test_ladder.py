@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -142,6 +144,25 @@ def test_the_estimate_alone_chooses_nearly_as_well():
         assert slower[-1] <= 5, size
     assert len(slower) == 17 and " ".join(fastest.__doc__.split()).endswith(
         f"{np.mean(slower):.1f} % slower in the mean than the fastest candidate, {max(slower):.1f} % at worst.")
+
+
+def test_whole_tiles_beside_many_pieces_are_dealt_unevenly():
+    """What the estimate supposes of the GPU, by the SMs that the blocks noted; and the numbers that are told of it."""
+    rows = {tuple(row["size"]): row for row in read(FOLDER / "dealing_h200.json", "dealing")["rows"]}
+    assert len({row["pieces"] > 132 for row in rows.values()}) == 2
+    for (M, N, _), row in rows.items():
+        kernel = gl.SplitK(share=132)
+        assert row["source"] == source_hash(kernel.source), "measure again: benchmarks/dealing.py"
+        shared = kernel.shared_tiles(M, N)
+        assert (row["whole"], row["pieces"]) == (kernel.grid(M, N)[0] - 4 * shared, 4 * shared)
+        assert sum(n for *_, n in row["sms"]) == 132
+        assert max(whole for whole, *_ in row["sms"]) == row["whole"] // 132 + (row["pieces"] > 132)
+    for size, pieces in (((776, 1556, 3112), 148), ((256, 8192, 1024), 496), ((1023, 1025, 2047), 48)):
+        tiles = Counter()
+        for whole, _, n in rows[size]["sms"]:
+            tiles[whole] += n
+        assert (rows[size]["whole"], rows[size]["pieces"]) == (132, pieces)
+        assert tiles == ({1: 132} if pieces == 48 else {0: 8, 1: 116, 2: 8})
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
