@@ -190,6 +190,15 @@ def test_incomplete_warps_and_shared_memory(block):
         assert both(source, "k", 2, block, (floats(2 * threads),), mode=mode)
 
 
+@pytest.mark.parametrize("reader", ["a", "b"])
+def test_a_store_that_reaches_one_array_and_then_another(reader):
+    """A warp reads what another one has just written, without a barrier: noticed in whichever array that is."""
+    body = (f"__shared__ float a[32], b[32]; int t = threadIdx.x % 32; float *to = threadIdx.x < 32 ? a : b; to[t] = i;"
+            f"if (threadIdx.x / 32 == {'ab'.index(reader) ^ 1}) X[i] = {reader}[t];")
+    assert not snippet(body, floats(), mode="check")
+    assert snippet(body.replace("if", "__syncthreads(); if"), floats(), mode="check")
+
+
 @pytest.mark.parametrize("body", [
     "float a[9]; for (int k = 0; k < 9; ++k) a[k] = k * X[i]; X[i] = a[i % 9];",
     "double a[3] = {1, 2, 3}; a[i % 3] += i; X[i] = a[0] + 10 * a[1] + 100 * a[2];",

@@ -90,6 +90,8 @@ def find_region() -> Function:
     required = access[ACCESS.required]
     with f.unless((low >= first) & (high <= end) & (high > low) & ((region[REGION.flags] & required) == required)):
         f.ret(f.constant("pred", False))
+    with f.when(access[ACCESS.end] > access[ACCESS.first]):    # the log may refer to the region that it has had
+        f.call("look_at_log", base)
     access[ACCESS.first], access[ACCESS.end] = first, end
     access[ACCESS.move] = region[REGION.move] - tag
     access[ACCESS.stamps] = region[REGION.stamps] - tag
