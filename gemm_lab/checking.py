@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from html import escape
+from math import prod
 from numbers import Real
 
 import numpy as np
 
 from gemm_lab.arguments import checked_kernel, checked_sizes
 from gemm_lab.compiler import CompileError, compile_ptx
-from gemm_lab.counts import Counts
+from gemm_lab.counts import WARP, Counts
 from gemm_lab.emulator.reports import cxx_name
 from gemm_lab.kernels import GemmKernel
 from gemm_lab.run import Finding, Run, with_doubts
 
-# Small, ragged, lopsided, larger than a tile in one direction only, wider than a byte, and one that fits every tile.
-SHAPES = ((1, 1, 1), (3, 3, 431), (2, 300, 5), (35, 79, 19), (33, 32, 32), (64, 64, 64), (100, 100, 100), (130, 67, 45))
+# Small, ragged, lopsided, larger than a tile in one direction only, wider than a byte, one that fits every tile, and C
+# with more elements than a signed number of 16 bits can count.
+SHAPES = ((1, 1, 1), (3, 3, 431), (2, 300, 5), (35, 79, 19), (33, 32, 32), (64, 64, 64), (100, 100, 100),
+          (200, 201, 2), (130, 67, 45))
 # (alpha, beta), for every other shape each pair: once C must not be read, once it must.
 SCALARS = (((0.75, 0.0), (-0.5, -1.5)), ((1.0, 0.0), (1.0, 1.0)))
 UNIT_ROUNDOFF = 2.0**-24                # of float32
@@ -25,6 +28,8 @@ LANES = 8192                            # threads that the emulator executes at 
 TWICE, MOST_TWICE = 2**18, 2**23        # steps: what is executed a second time, and at most if it is one shape alone
 ONE_BY_ONE = ("C is right if all warps advance together; here each warp of a block ran as far as it could before the "
               "next one did, so some warp does not wait long enough for another")
+BACKWARDS = ("C is right if all warps advance together; here the last warp of a block ran first, and each as far as it "
+             "could, so some warp does not wait for what another one does before")
 MAX_SHAPE = 2**27                       # FMAs, and elements, of a shape: a check of 512^3 takes seconds
 
 RESOURCES = ("registers", "shared_bytes", "local_bytes", "spill_bytes")    # of Compiled
@@ -117,8 +122,9 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
     counts or resources on the last shape, with beta = 0: {"shared_loads_per_fma": 1.125, "registers": 64}. Each defect
     is reported once, for the first problem that shows it. Small shapes are looked at twice: the unoptimised code shows
     variables without a value and the bounds of local arrays. Each launch is the first of its program; where a kernel
-    has __device__ variables of its own, a remark says if a second one would go wrong. Where warps wait for flags,
-    one shape also runs one warp at a time: flags hide who is ahead of whom. An endless loop ends the check.
+    has __device__ variables of its own, a remark says if a second one would go wrong. Where warps wait for flags, or
+    learn something from atomics, one shape also runs one warp at a time: both hide who is ahead of whom. An endless
+    loop ends the check.
     A source that does not compile is a failed Verdict, and no exception.
     """
     checked_kernel(kernel)
@@ -140,7 +146,7 @@ def check(kernel: GemmKernel, shapes: Sequence[tuple[int, int, int]] | None = No
             by_beta[problem.beta] = run
             if any(f.kind == "endless-loop" for f in run.findings):
                 break    # each further one may take as long
-        failures = _each_once(_failures(runs)) or _each_once(_one_warp_at_a_time(kernel, runs))
+        failures = _each_once(_failures(runs)) or _each_once(_in_another_order(kernel, runs))
         remark = "" if failures else _second_launch(kernel, problems[-1], variables)
         if budgets and by_beta[0.0].completed:
             failures += _over_budget(kernel, by_beta[0.0], budgets)
@@ -181,17 +187,21 @@ def _time(shape: tuple[int, int, int]) -> int:
     return K * (LANES + M * N)
 
 
-def _one_warp_at_a_time(kernel: GemmKernel, runs) -> Iterator[Failure]:
-    """What is wrong with a kernel that waits for flags if each warp runs as far as it can before the next one does.
+def _in_another_order(kernel: GemmKernel, runs) -> Iterator[Failure]:
+    """What is wrong with a kernel if each warp runs as far as it can before the next one does.
 
-    Warps that advance together never come far ahead of each other, and what they learn from a flag looks like order.
-    The shape with the largest K is tried: there buffers are used again most often.
+    Warps that advance together never come far ahead of each other, and what they learn from a flag, or from an atomic's
+    answer, looks like order. Where they wait for flags, the first warp comes first; where they learn from atomics, the
+    last one does. The shape with the largest K is tried: there buffers are used again most often.
     """
-    waiting = [p for run, p, _ in runs if run.waits and p.beta == 0 and _time(p.shape) <= MOST_TWICE]
-    if waiting:
-        longest = sorted(waiting, key=lambda p: p.K)[-1]
-        run, wrong = _try(kernel, longest, False, False, {}, "warps")
-        yield from _failures([(run, longest, wrong)])
+    short = [(run, problem) for run, problem, _ in runs if problem.beta == 0 and _time(problem.shape) <= MOST_TWICE]
+    backwards = range(-(-prod(kernel.block) // WARP))[::-1]
+    waiting, learning = ([p for run, p in short if getattr(run, what)] for what in ("waits", "learns"))
+    for order, told in ("warps", waiting), (backwards, learning):
+        if told and len(backwards) > 1:
+            longest = max(told, key=lambda problem: problem.K)
+            run, wrong = _try(kernel, longest, False, False, {}, order)
+            yield from _failures([(run, longest, wrong)])
 
 
 def _second_launch(kernel: GemmKernel, problem: Problem, variables: dict) -> str:
@@ -207,14 +217,15 @@ def _second_launch(kernel: GemmKernel, problem: Problem, variables: dict) -> str
 
 
 def _try(kernel: GemmKernel, problem: Problem, twice: bool, counted: bool, variables: dict,
-         schedule: str = "lockstep") -> tuple[Run, list[Failure]]:
+         schedule: str | range = "lockstep") -> tuple[Run, list[Failure]]:
     A, B, C = inputs(problem)
     try:
         run = kernel.run(A, B, None if problem.beta == 0 else C, problem.alpha, problem.beta, mode="check",
                          unoptimized=twice, machine_code=counted, variables=variables, schedule=schedule)
     except ValueError as error:    # A, B and C are right, so it is the kernel's signature, its block or its grid
         return Run(None, completed=False), [Failure("unsupported", f"the kernel cannot be launched: {error}", problem)]
-    notes = run.notes if schedule == "lockstep" else (*run.notes, ONE_BY_ONE)
+    about_order = {"lockstep": (), "warps": (ONE_BY_ONE,)}.get(schedule, (BACKWARDS,))
+    notes = run.notes + about_order
     wrong = wrong_values(run.C, A, B, C, problem, notes) if run.completed else None
     return run if twice else with_doubts(run), [wrong] if wrong else []
 

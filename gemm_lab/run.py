@@ -58,6 +58,7 @@ class Run:
                the optimised code's, and anything that other runs show, may be mere consequences
     doubtful   reads of unwritten shared memory of which nothing came: no defect, unless the values are wrong
     waits      some thread waits until another one sets a flag, a lock or a ticket
+    learns     some thread learns from an atomic's answer what others have done
     """
 
     C: np.ndarray | None
@@ -76,6 +77,7 @@ class Run:
     optimized: bool = True
     doubtful: tuple[Finding, ...] = ()
     waits: bool = False
+    learns: bool = False
 
     def __repr__(self) -> str:
         # No time in here: a lesson's text output must not change from run to run.

@@ -152,7 +152,36 @@ def test_a_kernel_without_variables_is_launched_no_second_time(monkeypatch):
     launched = []
     monkeypatch.setattr(checking, "_try", lambda *args, old=checking._try: launched.append(args) or old(*args))
     assert gl.check(TILED, SMALL).passed and len(launched) == 2 * len(SMALL)
-    assert gl.check(gl.SplitK(32, 32, 8, 4, 4, SPLITS=2), [(35, 37, 19)]).remark == "" and len(launched) == 9
+    launched.clear()
+    assert gl.check(gl.SplitK(32, 32, 8, 4, 4, SPLITS=2), [(35, 37, 19)]).remark == ""
+    orders = [schedule for *_, schedule in (args for args in launched if len(args) == 6)]
+    assert len(launched) == 4 and orders == [range(1, -1, -1)], "both problems, one in another order, a second launch"
+
+
+def test_where_an_atomic_answers_the_last_warp_also_comes_first():
+    """The counter is set without a barrier: right as long as warp 0 is the first."""
+    source = """
+__global__ void k(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C) {
+    __shared__ int next;
+    if (threadIdx.x == 0) next = 0;
+    BARRIER
+    int row = 0;
+    for (;;) {
+        if (threadIdx.x % 32 == 0) row = atomicAdd(&next, 1);
+        row = __shfl_sync(~0u, row, 0);
+        if (row >= M) break;
+        for (int col = threadIdx.x % 32; col < N; col += 32) {
+            float acc = 0.0f;
+            for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];
+            C[row * N + col] = alpha * acc + (beta == 0.0f ? 0.0f : beta * C[row * N + col]);
+        }
+    }
+}
+"""
+    def verdict(barrier: str) -> gl.Verdict:
+        return gl.check(gl.CudaGemm(source.replace("BARRIER", barrier), "k", lambda M, N: 1, 96), [(5, 6, 7)])
+    assert verdict("__syncthreads();").passed
+    assert "race" in verdict("").kinds and verdict("").lines == {4, 8}
 
 
 def test_a_swapped_guard_is_out_of_bounds_and_named():

@@ -206,7 +206,8 @@ def result(execution: Execution, seconds: float, name: str) -> Run:
                output=str(execution.output), completed=execution.completed, seconds=seconds,
                ptx_lines=tuple(sorted(execution.shared.unknown & set(by_line))), emulator=name,
                instructions=execution.tally.instructions if execution.count else None, notes=tuple(execution.notes),
-               waits=any(a.polls and a.signal for a in execution.program.accesses))
+               waits=any(a.polls and a.signal for a in execution.program.accesses),
+               learns=any(a.answered for a in execution.program.accesses))
 
 
 class Progress:
