@@ -72,6 +72,7 @@ class Barriers:
         enough = (come > 0) & (come >= np.where(expected > 0, expected, living))
         released = self.waiting & enough[barrier]
         if self.meetings:
+            self._check_expected(barrier, living)
             self._check_number(released, barrier, come, expected)
         if enough.any():
             self._release(released, barrier, enough, waiting == living)
@@ -108,6 +109,16 @@ class Barriers:
             self.batch.findings.add(finding(
                 "barrier-divergence", line, f"{self.batch.threads.who(threads[i])} comes to barrier {number}, where "
                 "others have met before: nothing says that this was over, so its warp may be counted among them"))
+
+    def _check_expected(self, barrier: np.ndarray, living: np.ndarray) -> None:
+        """All that come to a barrier must name the same number of threads: PTX ISA, "bar"."""
+        mine = np.where(self.expected > 0, self.expected, living[barrier])
+        others = np.where(self.arrived > 0, self.wanted, 0)[barrier]
+        for one in np.flatnonzero(self.waiting & (others > 0) & (mine != others))[:1]:
+            self.batch.findings.add(finding(
+                "barrier-divergence", self.line(one), f"{self.batch.threads.who(one)} waits at barrier "
+                f"{self.number[one]} for {mine[one]} threads, and others have come to it as one of {others[one]}: all "
+                "must name the same number"))
 
     def _check_number(self, released: np.ndarray, barrier: np.ndarray, come: np.ndarray, expected: np.ndarray) -> None:
         """No more threads may come than a barrier asks for: it opens for the first."""
