@@ -13,7 +13,6 @@ import numpy as np
 from gemm_lab.copy_wavefronts import bypass_sectors, copy_wavefronts
 from gemm_lab.emulator import counting, requests
 from gemm_lab.emulator.memory import Access, Region
-from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.emulator.threads import Group
 
 
@@ -114,13 +113,18 @@ def start(batch, writes: Access, target, reads: Access, source, valid, bypass: b
         read(batch)
     elif (valid > 0).any():    # who copies nothing does not read: the address may be out of bounds
         batch.narrow(valid > 0, read)
-    place = requests.reach(batch, writes, target)
-    if place is None:
-        raise Unsupported("a cp.async that writes several arrays at once", writes.line)
     data = words.view(np.uint8)
     data[np.arange(writes.bytes) >= valid[:, None]] = 0
-    copy = Pending(writes, place.region, group.members, batch.copies.commits[group.members], place.positions(), data)
-    if batch.recorder is not None:
-        copy.loaded_in = batch.recorder.copying()
-    batch.copies.pending.append(copy)
-    batch.copies.under_way(batch, [copy])
+    targets = np.broadcast_to(target, (group.n,))
+    loaded_in = batch.recorder.copying() if batch.recorder is not None else -1
+
+    def write(b):
+        chosen, members = b.rank_in(group), b.group.members
+        place = requests.reach(b, writes, targets[chosen])
+        if place is None:
+            return requests.in_parts(b, writes, targets[chosen], write)
+        copy = Pending(writes, place.region, members, b.copies.commits[members], place.positions(), data[chosen],
+                       loaded_in)
+        b.copies.pending.append(copy)
+        b.copies.under_way(b, [copy])
+    write(batch)
