@@ -23,8 +23,12 @@ template <unsigned SIZE, typename Parent = void>
 struct thread_block_tile {
     static_assert(SIZE >= 1 && SIZE <= 32 && (SIZE & (SIZE - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
+    unsigned within = 0;  // threads of the tile that it is a part of; 0: it is a part of the block
+
     thread_block_tile() = default;
-    template <typename Other> __device__ thread_block_tile(const thread_block_tile<SIZE, Other> &) {}
+    __device__ explicit thread_block_tile(unsigned parent) : within(parent) {}
+    template <typename Other> __device__ thread_block_tile(const thread_block_tile<SIZE, Other> &same)
+        : within(same.within) {}
 
     __device__ static unsigned thread_rank() { return thread_block::thread_rank() % SIZE; }
     __device__ static unsigned mask() {
@@ -32,8 +36,12 @@ struct thread_block_tile {
     }
     __device__ static constexpr unsigned num_threads() { return SIZE; }
     __device__ static constexpr unsigned size() { return SIZE; }
-    __device__ static unsigned meta_group_rank() { return thread_block::thread_rank() / SIZE; }
-    __device__ static unsigned meta_group_size() { return (thread_block::num_threads() + SIZE - 1) / SIZE; }
+    __device__ unsigned meta_group_rank() const {
+        return (within ? thread_block::thread_rank() % within : thread_block::thread_rank()) / SIZE;
+    }
+    __device__ unsigned meta_group_size() const {
+        return ((within ? within : thread_block::num_threads()) + SIZE - 1) / SIZE;
+    }
 
     __device__ static void sync() { __syncwarp(mask()); }
     template <typename T> __device__ static T shfl(T x, int lane) { return __shfl_sync(mask(), x, lane, SIZE); }
@@ -46,8 +54,14 @@ struct thread_block_tile {
         return (__ballot_sync(mask(), test) & mask()) >> (thread_block::thread_rank() % 32 - thread_rank());
     }
 };
-template <unsigned SIZE, typename Parent>
-__device__ thread_block_tile<SIZE> tiled_partition(const Parent &) { return {}; }
+template <unsigned SIZE>
+__device__ thread_block_tile<SIZE, thread_block> tiled_partition(const thread_block &) { return {}; }
+template <unsigned SIZE, unsigned OUTER, typename Parent>
+__device__ thread_block_tile<SIZE, thread_block_tile<OUTER, Parent>> tiled_partition(
+    const thread_block_tile<OUTER, Parent> &) {
+    static_assert(SIZE <= OUTER, "a part has no more threads than the whole");
+    return thread_block_tile<SIZE, thread_block_tile<OUTER, Parent>>(OUTER);
+}
 
 template <typename Group> __device__ void sync(const Group &group) { group.sync(); }
 template <typename Group> __device__ unsigned thread_rank(const Group &group) { return group.thread_rank(); }
