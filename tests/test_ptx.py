@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gemm_lab.emulator import flow, ptx, reader
+from gemm_lab.emulator import flow, module, ptx, reader
 from gemm_lab.emulator.ptx import Address, Immediate, Not, Pair, Register, Special, Symbol, Unsupported
 
 HEADER = """
@@ -120,6 +120,12 @@ def test_recursion_is_unsupported_only_where_it_happens():
     recursive = ".func f() { call.uni f, (); ret; }"
     k = parse("call.uni f, ();", before=recursive)
     assert any(i.opcode[0] == "unsupported" and "recursive" in i.operands[0].text for i in k.instructions)
+
+
+def test_tables_of_addresses_are_unsupported():
+    with pytest.raises(Unsupported, match="the address of `_ZNK5Store5applyEf`, as for virtual functions"):
+        module.variable(".global .align 8 .u64 _ZTV5Store[3] = {0, 0, _ZNK5Store5applyEf};")
+    assert module.variable(".global .align 8 .u64 sizes[2] = {7, -1};").data == (7).to_bytes(8, "little") + b"\xff" * 8
 
 
 def test_unknown_kernel():

@@ -74,6 +74,9 @@ def variable(statement: str) -> Variable:
 
 def _data(value: str | None, size: int) -> bytes:
     items = [item.strip() for item in value.strip("{} \n\t").split(",")] if value else []
+    for item in items:
+        if not re.match(r"[-+\d]", item):
+            raise Unsupported(f"a table that holds the address of `{item}`, as for virtual functions")
     return b"".join((number(item) & (2**(8 * size) - 1)).to_bytes(size, "little") for item in items)
 
 
