@@ -185,7 +185,7 @@ WRONG = {
         "repair": [
             ([("copy((n + STAGES - 1) % STAGES,", "copy((n + 1) % STAGES,")], "race", "which place"),
             ([("copy((n + STAGES - 1) % STAGES,", "copy((n + STAGES) % STAGES,")], "race", "which place"),
-            ([("copy((n + STAGES - 1) % STAGES,", "copy(n + STAGES - 1,")], "unsupported", "beyond an array"),
+            ([("copy((n + STAGES - 1) % STAGES,", "copy(n + STAGES - 1,")], "out-of-bounds", "beyond an array"),
             ([("copy((n + STAGES - 1) % STAGES,", "copy((n + STAGES - 1) % (STAGES - 1),")], "race", "which place"),
             ([("1) % STAGES, n + STAGES - 1);", "1) % STAGES, n + STAGES);")],
              "wrong-values", "Which words"),

@@ -248,7 +248,7 @@ REPAIR = Kernel(
                     "have come?",
             "uninitialized": "A word is read before its copy has arrived: how many of the youngest groups may still "
                              "travel, and whose copies does a wait speak for?",
-            "unsupported": "Perhaps a copy goes beyond an array: which places are there, and which words exist?",
+            "out-of-bounds": "A copy goes beyond an array: which places are there, and which words exist?",
             "wrong-values": "Which words does a copy bring, into which place, and which place is multiplied?"})
 
 # --- rows and columns to deal
