@@ -61,7 +61,8 @@ def must(condition: bool, message: str) -> None:
 
 def multiple(name: str, number: int, of: str, divisor: int, why: str) -> None:
     """ValueError unless `number` is a multiple of `divisor`."""
-    must(divisor > 0 and number % divisor == 0, f"{name} = {number} is not a multiple of {of} = {divisor}; {why}")
+    it = of if of == str(divisor) else f"{of} = {divisor}"
+    must(divisor > 0 and number % divisor == 0, f"{name} = {number} is not a multiple of {it}; {why}")
 
 
 @dataclass(frozen=True, repr=False)
