@@ -1,7 +1,7 @@
 """Loops that ptxas unrolls, and what lanes with unequally many rounds ask for in them.
 
 The counts of whole kernels are held against an H200 in `test_testbench`: split_at_lane, downwards_from_lane,
-warp_per_element, signs_apart, rounds_by_strides, and many that were not written for this.
+warp_per_element, split_at_data, rounds_by_strides, long_counters, and many that were not written for this.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ longer way catch up before their ways join.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
@@ -119,7 +120,7 @@ def in_order(blocks: list[Block]) -> list[Block]:
         for target in sorted({t for t in onwards[order[-1]] if not waiting[t]}):
             heappush(ready, target)
     place = {old: new for new, old in enumerate(order)} | {EXIT: EXIT}
-    return [replace(blocks[n], end=renumbered(blocks[n].end, place)) for n in order]
+    return [moved(blocks[n], place) for n in order]
 
 
 def with_meetings(blocks: list[Block]) -> list[Block]:
@@ -138,7 +139,7 @@ def with_meetings(blocks: list[Block]) -> list[Block]:
     joined = []
     for n, block in enumerate(blocks):
         back = {head: meeting[head] for head in block.end.targets if head <= n and head in meeting}
-        joined.append(replace(block, end=renumbered(block.end, place | back)))
+        joined.append(moved(block, place | back))
         joined += [Block(end=Jump(place[-head], block.line), added=True) for tail, head in added if tail == n]
     return joined
 
@@ -159,10 +160,12 @@ def _without_ways_back(blocks: list[Block]) -> list[tuple[int, ...]]:
     return onwards
 
 
-def renumbered(end: Jump | Branch | Barrier, place: dict[int, int]) -> Jump | Branch | Barrier:
+def moved(block: Block, place: Mapping[int, int]) -> Block:
+    """The block once the blocks have gone to other places: it leads where its targets are now."""
+    end = block.end
     if isinstance(end, Branch):
-        return replace(end, taken=place[end.taken], otherwise=place[end.otherwise])
-    return replace(end, target=place[end.target])
+        return replace(block, end=replace(end, taken=place[end.taken], otherwise=place[end.otherwise]))
+    return replace(block, end=replace(end, target=place[end.target]))
 
 
 def _is_barrier(instruction: Instruction) -> bool:

@@ -29,8 +29,8 @@ from gemm_lab.emulator.reports import Stop, finding
 
 PATIENCE = 5.0           # seconds
 FIRST_LOOK = 16          # rounds before a loop is looked at
-_ACROSS = {"shfl", "vote", "match", "redux", "activemask", "vote_result"}
-_MEMORY = {"ld", "ldu", "atom"}
+ACROSS = {"shfl", "vote", "match", "redux", "activemask", "vote_result"}
+MEMORY = {"ld", "ldu", "atom"}
 ALL = (1 << 64) - 1
 
 
@@ -59,12 +59,12 @@ def control(blocks: list[Block], loop: Loop, loops: list[Loop]) -> Control:
     instructions = [i for n in loop.body for i in blocks[n].instructions]
     branches = set().union(*(flow.read_at_end(blocks[n].end) for n in loop.body))
     deciding, needed = flow.feeding(instructions, branches)
-    spaces = {_space(i) for i in deciding if i.opcode[0] in _MEMORY}
+    spaces = {_space(i) for i in deciding if i.opcode[0] in MEMORY}
     constants = [abs(number(operand.text)) for i in instructions if i.opcode[0] == "setp"
                  for operand in i.operands if isinstance(operand, Immediate) and operand.text.lstrip("-").isdigit()]
     matter, carried = bits_that_matter(deciding, branches), tuple(sorted(needed & blocks[loop.head].live))
     return Control(loop, carried, tuple(matter[name] for name in carried), "local" in spaces, "memory" in spaces,
-                   any(i.opcode[0] in _ACROSS for i in deciding), max(constants, default=0),
+                   any(i.opcode[0] in ACROSS for i in deciding), max(constants, default=0),
                    tuple(i.operands[1:3] for i in deciding if i.opcode[0] == "setp"
                          and any(isinstance(operand, Register) for operand in i.operands[1:3])),
                    tuple((o.tail, o.head) for o in loops if o != loop and {loop.head, loop.tail} <= o.body))

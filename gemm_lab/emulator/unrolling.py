@@ -26,14 +26,14 @@ from itertools import product
 
 from gemm_lab.emulator import flow
 from gemm_lab.emulator.flow import Block, Branch, Jump, Loop
+from gemm_lab.emulator.loops import ACROSS, MEMORY
 from gemm_lab.emulator.ptx import Immediate, Instruction, Register, Special, number, registers
 
 CHUNKS = (4, 2)                 # rounds at once, before the single ones
 TYPES = ("s32", "u32", "s64", "u64")
 UPWARDS, DOWNWARDS = ("lt", "le", "ne"), ("gt", "ge", "ne")    # comparisons while which a loop may count so
 MOST_LOOPS = 10                 # that one line may be in for its loads to be explained
-_OF_A_LANE = ("tid", "laneid", "lanemask")                                               # special registers
-_FROM_OUTSIDE = {"ld", "ldu", "atom", "shfl", "match", "redux", "vote", "activemask"}    # may differ between lanes
+_OF_A_LANE = ("tid", "laneid", "lanemask")    # special registers
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Counted:
 
 def parting(blocks: list[Block]) -> list[Counted]:
     """The loops that count and load, and round which the lanes of a warp may go unequally often."""
-    return [loop for loop in counted(blocks) if _loads(blocks, loop.body) and _differs(blocks, loop)]
+    return [loop for loop in counted(blocks) if _parts(blocks, loop)]
 
 
 def unrolled(blocks: list[Block], global_loads: Mapping[int, int]) -> list[Counted]:
@@ -81,7 +81,7 @@ def unrolled(blocks: list[Block], global_loads: Mapping[int, int]) -> list[Count
         explained = list(_explanations(blocks, line, around, global_loads.get(line, 0)))
         for n, loop in enumerate(around):
             copies[loop.head] &= {each[n] for each in explained}
-    return [loop for loop in parting(blocks) if copies[loop.head] == {loop.copies}]
+    return [loop for loop in loops if copies[loop.head] == {loop.copies} and _parts(blocks, loop)]
 
 
 def _explanations(blocks: list[Block], line: int | None, loops: list[Counted], loads: int) -> Iterable[tuple[int, ...]]:
@@ -136,9 +136,11 @@ def _as_counted(blocks: list[Block], loop: Loop) -> Counted | None:
     return Counted(loop.head, loop.tail, end.otherwise, counter, step, tests[0].opcode, bound, goes_on)
 
 
-def _differs(blocks: list[Block], loop: Counted) -> bool:
-    """Whether lanes of one warp may go round unequally often: where the count begins or ends depends on the lane, or it
-    begins in several places."""
+def _parts(blocks: list[Block], loop: Counted) -> bool:
+    """Whether it loads, and lanes of one warp may go round unequally often: where the count begins or ends depends on
+    the lane, or it begins in several places."""
+    if not _loads(blocks, loop.body):
+        return False
     everywhere = [i for block in blocks for i in block.instructions]
     feeding, _ = flow.feeding(everywhere, {r.name for r in registers((loop.counter, loop.bound))})
     starts = [i for n, block in enumerate(blocks) if n not in loop.body for i in block.instructions
@@ -148,7 +150,7 @@ def _differs(blocks: list[Block], loop: Counted) -> bool:
 
 def _of_a_lane(i: Instruction) -> bool:
     special = any(isinstance(x, Special) and x.name.startswith(_OF_A_LANE) for x in i.operands)
-    return special or i.opcode[0] in _FROM_OUTSIDE and "param" not in i.opcode
+    return special or i.opcode[0] in MEMORY | ACROSS and "param" not in i.opcode
 
 
 # ---- unrolling ------------------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ def _with_chunks(blocks: list[Block], loop: Counted) -> list[Block]:
     for chunk in CHUNKS:
         tests.append(tests[-1] + 1 + chunk * rounds + 1)
     single = tests[-1] + 1
-    moved = {n: n + (single - loop.head) * (n > loop.head) for n in range(len(blocks))} | {flow.EXIT: flow.EXIT}
+    place = {n: n + (single - loop.head) * (n > loop.head) for n in range(len(blocks))} | {flow.EXIT: flow.EXIT}
     none_begun, enough = (Register(f"{loop.goes_on.name}.{name}", "pred") for name in ("none_begun", "enough"))
     line = blocks[loop.tail].line
     new = [_added([_set(none_begun, "eq")], Jump(tests[0], line))]
@@ -176,21 +178,17 @@ def _with_chunks(blocks: list[Block], loop: Counted) -> list[Block]:
         for start in range(test + 1, following - 1, rounds):
             new += _round(blocks, loop, start)
         new.append(_added([_set(none_begun, "ne")], Jump(test if chunk == CHUNKS[0] else following, line)))
-    new.append(_test(loop, 1, Branch(enough, single, moved[loop.after], line), none_begun))
-    new += [_moved(blocks[n], moved | {loop.head: single}) for n in loop.body]
-    return ([_moved(block, moved) for block in blocks[:loop.head]] + new
-            + [_moved(block, moved) for block in blocks[loop.tail + 1:]])
-
-
-def _moved(block: Block, place: Mapping[int, int]) -> Block:
-    return replace(block, end=flow.renumbered(block.end, place))
+    new.append(_test(loop, 1, Branch(enough, single, place[loop.after], line), none_begun))
+    new += [flow.moved(blocks[n], place | {loop.head: single}) for n in loop.body]
+    return ([flow.moved(block, place) for block in blocks[:loop.head]] + new
+            + [flow.moved(block, place) for block in blocks[loop.tail + 1:]])
 
 
 def _round(blocks: list[Block], loop: Counted, start: int) -> list[Block]:
     """One round, from place `start` on, that goes on with what follows it."""
     place = {n: start + n - loop.head for n in loop.body} | {loop.tail + 1: start + len(loop.body)}
     once = [*blocks[loop.head:loop.tail], replace(blocks[loop.tail], end=Jump(loop.tail + 1, blocks[loop.tail].line))]
-    return [_moved(block, place) for block in once]
+    return [flow.moved(block, place) for block in once]
 
 
 def _test(loop: Counted, rounds: int, end: Branch, none_begun: Register | None = None) -> Block:
