@@ -18,7 +18,7 @@ from gemm_lab.emulator.memory import Global
 from gemm_lab.emulator.ptx import Unsupported
 from gemm_lab.emulator.reports import LOCAL_ARRAY, finding
 from gemm_lab.emulator.schedule import schedule_maker
-from gemm_lab.emulator.shared_requests import AS_WRITTEN, SharedRequests, shared_requests
+from gemm_lab.emulator.shared_requests import AS_WRITTEN, SharedRequests, machine_code_of, shared_requests
 from gemm_lab.emulator.threads import Launch
 from gemm_lab.emulator.tracing import Recorder
 from gemm_lab.emulator.tracing.shapes import declared_shapes
@@ -87,7 +87,7 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
         bound = arguments.bind(kernel.kernel.parameters, declared, args, memory)
         counts, shared = mode != "values" and not check_again, AS_WRITTEN
         if counts and machine_code:
-            shared, kernel = shared_requests(source, entry), as_assembled(kernel, source, entry, ptx)
+            shared, kernel = shared_requests(source, entry), as_assembled(kernel, source, entry)
         recorder = make_recorder(launch, trace_block, source, entry, declared, shared) if mode == "trace" else None
         return execute(Execution(kernel, launch, memory, bound, shared, count=counts, check=mode in ("check", "trace"),
                                  step_limit=limit and limit * (UNOPTIMIZED_STEPS if check_again else 1),
@@ -99,15 +99,10 @@ def emulate(source: str, entry: str, grid, block, args: Iterable, mode: str = "c
     return second_look(first, run(run_on_numpy, *spare, check_again=True))
 
 
-def as_assembled(kernel: program.Program, source: str, entry: str, ptx: compiler.Ptx) -> program.Program:
+def as_assembled(kernel: program.Program, source: str, entry: str) -> program.Program:
     """The kernel with its loops unrolled as the machine code has them, where that may matter to what is counted."""
-    if not kernel.parts:
-        return kernel
-    try:
-        machine_code = compiler.compile_kernel(source, entry)
-    except compiler.CompileError:    # ptxas refused: it needs more than a block can have
-        return kernel
-    return program.load(ptx.text, ptx.entry, global_loads=compiler.global_loads(machine_code))
+    compiled = machine_code_of(source, entry) if kernel.parts else None
+    return program.unrolled(kernel, tuple(compiler.global_loads(compiled).items())) if compiled else kernel
 
 
 def copied(args: list) -> list:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -60,7 +60,6 @@ class Program:
         if info is None:    # ptxas does neither to unoptimised PTX
             fusing.fuse(blocks)
             selecting.select(blocks)
-        self.parts = bool(unrolling.parting(blocks))    # whether lanes may go unequally often round a loop that loads
         if global_loads is not None:
             blocks = unrolling.unroll(blocks, unrolling.unrolled(blocks, global_loads))
         self.tracking = Tracking(kernel, info, blocks) if info is not None else None
@@ -77,6 +76,11 @@ class Program:
             isinstance(block.end, Barrier) and block.end.count is not None for block in blocks)
         self._live: dict[tuple[int, ...], frozenset[str]] = {}
 
+    @cached_property
+    def parts(self) -> bool:
+        """Whether lanes of a warp may go unequally often round a loop that loads."""
+        return bool(unrolling.parting([code.block for code in self.codes]))
+
     def live(self, targets: tuple[int, ...]) -> frozenset[str]:
         """Registers that threads at these blocks may still read."""
         if targets not in self._live:
@@ -90,20 +94,22 @@ class Program:
         return min(around, key=lambda loop: len(loop.body)).line if around else self.codes[block].end.line
 
 
-def load(text: str, entry: str, tracked: bool = False, global_loads: Mapping[int, int] | None = None) -> Program:
-    """The kernel `entry` of a PTX module.
-
-    tracked       it is unoptimised PTX, in which undefined values are followed
-    global_loads  line -> loads from global memory in the machine code: unroll loops as ptxas has done
-    """
-    return decoded(text, entry, tracked, None if global_loads is None else tuple(global_loads.items()))
+def load(text: str, entry: str, tracked: bool = False) -> Program:
+    """The kernel `entry` of a PTX module; `tracked`: unoptimised PTX, in which undefined values are followed."""
+    return decoded(text, entry, tracked)    # which remembers by how it is called
 
 
 @lru_cache(maxsize=64)
-def decoded(text: str, entry: str, tracked: bool, global_loads: tuple[tuple[int, int], ...] | None) -> Program:
-    """The same with arguments that can be remembered."""
-    return Program(reader.parse(text, entry), debug_info.read(text) if tracked else None,
-                   None if global_loads is None else dict(global_loads))
+def decoded(text: str, entry: str, tracked: bool) -> Program:
+    """What `load` returns, decoded once."""
+    return Program(reader.parse(text, entry), debug_info.read(text) if tracked else None)
+
+
+@lru_cache(maxsize=64)
+def unrolled(plain: Program, global_loads: tuple[tuple[int, int], ...]) -> Program:
+    """The same kernel with its loops unrolled as by ptxas; (source line, loads from global memory) of the machine code
+    tell which."""
+    return Program(plain.kernel, global_loads=dict(global_loads))
 
 
 def _code(block: Block, blocks: list[Block], decoder: Decoder, endings: frozenset[int]) -> Code:

@@ -30,6 +30,14 @@ class SharedRequests:
 AS_WRITTEN = SharedRequests()    # as the PTX says, or where nothing is counted
 
 
+def machine_code_of(source: str, entry: str) -> compiler.Compiled | None:
+    """A kernel's machine code; None where ptxas refuses: it needs more than a block can have."""
+    try:
+        return compiler.compile_kernel(source, entry)
+    except compiler.CompileError:
+        return None
+
+
 @lru_cache(maxsize=64)
 def shared_requests(source: str, entry: str) -> SharedRequests:
     """Compile a kernel to machine code as well, and see what that makes of its accesses to shared memory."""
@@ -37,9 +45,7 @@ def shared_requests(source: str, entry: str) -> SharedRequests:
     kernel = program.load(ptx.text, ptx.entry).kernel
     if not any(i.opcode[0] in ("ld", "st") and "shared" in i.opcode for i in kernel.instructions):
         return AS_WRITTEN
-    try:
-        found = machine_accesses(kernel, compiler.shared_accesses(compiler.compile_kernel(source, entry)))
-    except compiler.CompileError:    # ptxas refused: it needs more than a block can have
-        found = machine_accesses(kernel, {})
+    compiled = machine_code_of(source, entry)
+    found = machine_accesses(kernel, compiler.shared_accesses(compiled) if compiled else {})
     unknown = frozenset(kernel.instructions[at].line or 0 for at, access in found.items() if access is None)
     return SharedRequests(found, unknown)
