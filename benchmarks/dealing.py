@@ -25,7 +25,7 @@ SIZES = ((1023, 1025, 2047), (1536, 1536, 1536), (1200, 1100, 1300), (776, 1556,
 ENTRY = "template <int BM, int BN, int BK, int TM, int TN, int STAGES, int BLOCKS"
 TILES = "tiles[STAGES];\n"
 LOG = "__device__ unsigned sm_of[1 << 12];\n\n"
-NOTE = ('    if (threadIdx.x == 0) asm volatile("mov.u32 %0, %%smid;" : "=r"(sm_of[blockIdx.x]));\n')
+NOTE = '    if (threadIdx.x == 0) asm volatile("mov.u32 %0, %%smid;" : "=r"(sm_of[blockIdx.x]));\n'
 
 
 def noting(source: str) -> str:
@@ -38,7 +38,7 @@ def noting(source: str) -> str:
 
 def main(out: Path) -> None:
     device = gpu.device()
-    kernel = gl.SplitK(share=gl.gpus[device.name].sms if device.name in gl.gpus else gl.gpus["H200"].sms)
+    kernel = gl.SplitK(share=gl.gpus[device.name if device.name in gl.gpus else "H200"].sms)
     rows = [measured(kernel, size, device.arch) for size in SIZES]
     files.write(out, "dealing", {"device": device.name, "driver": device.driver, "protocol": __doc__,
                                  "date": datetime.date.today().isoformat(), "rows": rows})
